@@ -2,17 +2,17 @@ import type { Step } from "../schema/types.ts";
 import type { Frame } from "./history.ts";
 import { isContainer, stepAt, type Walk } from "./walk.ts";
 
-/** Modules of a flow, and steps of one module, that are under way at the same time. */
+/** Maximum number of concurrent modules of a flow, and of concurrent steps of one module. */
 export const MODULES_AT_ONCE = 8;
 export const STEPS_AT_ONCE = 8;
 
-/** Items of a foreach that one executor takes in one go. */
+/** Number of foreach items in one batch, which one executor processes. */
 export const ITEMS_PER_BATCH = 1_000;
 
-/** Steps of a run that are under way at the same time, about: they are kept in its row. */
+/** Approximate maximum number of running steps of a run; all of them are stored in the run's row. */
 const FRAMES_MAX = 500;
 
-/** How many children may run at once: what was asked for, unless containers inside each other would multiply. */
+/** Returns how many children may run concurrently: the requested number, unless nested containers would multiply it. */
 export function widthOf(walk: Walk, frame: Frame, asked: number): number {
   const step = stepAt(walk.program, frame);
   if (step?.type === "foreach" && !isContainer(step.step)) return asked;
@@ -30,13 +30,13 @@ export function widthOf(walk: Walk, frame: Frame, asked: number): number {
   return Math.max(1, Math.min(Math.floor(asked), Math.floor(share)));
 }
 
-/** Steps of modules' own that may be under way beside each other. */
+/** Returns the maximum number of concurrent top-level steps of all modules. */
 function topWidth({ program }: Walk, module: number): number {
   const ofModule = program.modules[module]?.waitsFor === undefined ? 1 : STEPS_AT_ONCE;
   return Math.min(MODULES_AT_ONCE, program.modules.length) * ofModule;
 }
 
-/** Starts what a container may still start; leaves it once nothing runs any more. */
+/** Starts as many children as the container allows; leaves the container when none is running. */
 export function moreChildren(walk: Walk, key: string): void {
   const container = walk.state.frames[key];
   const step = container === undefined ? undefined : stepAt(walk.program, container);
@@ -49,7 +49,7 @@ export function moreChildren(walk: Walk, key: string): void {
     const { total, next, running, parallel } = frame.children;
     if (next >= total) break;
     if (step.type === "foreach" && !isContainer(step.step)) {
-      // An executor works through a batch by itself, so many at a time as the author said.
+      // An executor processes a batch by itself, with the concurrency that the author chose.
       if (running > 0) break;
       const items = [next, Math.min(total, next + ITEMS_PER_BATCH)] as const;
       const child = { module: frame.module, parent: key, items };
@@ -64,7 +64,7 @@ export function moreChildren(walk: Walk, key: string): void {
   }
   const frame = walk.state.frames[key];
   if (frame?.children?.running !== 0 || frame.children.next < frame.children.total) return;
-  // An executor runs the handlers of a container once its children are done.
+  // An executor runs the handlers of a container after its children are done.
   const { module, position, parent } = frame;
   walk.ask(key, step, { module, parent, ...(position === undefined ? {} : { position }) }, "leave");
 }
@@ -74,14 +74,14 @@ function childAt(step: Step, position: number): Step | undefined {
   return step.type === "parallel-steps" ? step.parallel_steps[position] : undefined;
 }
 
-/** Levels of steps that a step holds inside each other. */
+/** Returns the number of nested container levels below a step. */
 function levelsBelow(step: Step): number {
   if (step.type === "foreach") return 1 + levelsBelow(step.step);
   if (step.type === "parallel-steps") return 1 + Math.max(0, ...step.parallel_steps.map(levelsBelow));
   return 0;
 }
 
-/** `scan` inside item 3 of a foreach is `scan#3`, an item inside that `scan#3.7`; in a flow `module/scan#3`. */
+/** Item 3 of foreach `scan` is `scan#3`, item 7 of a foreach inside it `scan#3.7`; in a flow, `module/scan#3`. */
 export function childKey(parent: string, name: string, item: number | undefined): string {
   const [base = "", position] = parent.split("#");
   const positions = [position, item].filter((part) => part !== undefined);

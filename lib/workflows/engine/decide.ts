@@ -6,7 +6,7 @@ import type { Program } from "./program.ts";
 import { isRedeliverable, lostDeliveries } from "./retry-policy.ts";
 import { errorOf, type Request, requestOf, stepAt, Walk } from "./walk.ts";
 
-/** What a run is told. */
+/** An input of a run. */
 export type Input =
   | { readonly type: "start" }
   | {
@@ -15,29 +15,29 @@ export type Input =
       readonly dispatch: number;
       readonly status: FinishedStatus;
       readonly error?: string;
-      /** Failed, and the author said to go on. */
+      /** Failed, and the author chose to continue. */
       readonly tolerated?: boolean;
-      /** A container that was entered: how many children it has, and how many may run at once. */
+      /** For an entered container: the number of its children, and how many may run concurrently. */
       readonly total?: number;
       readonly parallel?: number;
-      /** A container that was entered: when it must have ended, milliseconds since the epoch. */
+      /** For an entered container: its deadline, milliseconds since the epoch. */
       readonly deadline?: number;
-      /** A batch of a foreach: how many of its items failed. */
+      /** For a batch of a foreach: the number of failed items. */
       readonly failed_items?: number;
-      /** The step that is to follow, or `_end`. */
+      /** The next step, or `_end`. */
       readonly goto?: string;
-      /** Failed, and is to be tried again then, milliseconds since the epoch. */
+      /** Failed; to be retried at this time, milliseconds since the epoch. */
       readonly retry_at?: number;
     }
-  /** The time has come to try a step again. */
+  /** The timer of a waiting step: it is retried. */
   | { readonly type: "retry"; readonly key: string; readonly dispatch: number }
-  /** Whoever took the step is gone: it is asked for once more, as this attempt. */
+  /** The executor of the step was lost: the step is requested again, as this attempt. */
   | {
       readonly type: "lost";
       readonly key: string;
       readonly dispatch: number;
       readonly attempt: number;
-      /** Of the deliveries of its request: those that ended with the whole server. They count as no attempt. */
+      /** Deliveries that ended because the whole server stopped; they do not count as attempts. */
       readonly interrupted?: number;
     }
   | { readonly type: "cancel"; readonly reason: string }
@@ -48,17 +48,17 @@ type Told<Type extends Input["type"]> = Extract<Input, { type: Type }>;
 export interface Decision {
   readonly state: RunState;
   readonly entries: readonly HistoryEntry[];
-  /** Steps to be dispatched: those newly due, or after a repeated input all that are under way. */
+  /** Steps to dispatch: those newly due, or all running ones after a repeated input. */
   readonly requests: readonly Request[];
 }
 
-/** How often the steps of a run may name the one that is to follow. */
+/** Maximum number of gotos in one run. */
 export const JUMPS_MAX = 1_000;
 
 /**
- * What a run does next. A pure function: the same program, state and input always give the same decision,
- * and nothing is read or written. A repeated, late or unknown input changes nothing, and asks for the steps
- * under way once more, since the message that asked for them may have been lost.
+ * Decides what a run does next. A pure function: the same program, state and input always give the same decision. A
+ * repeated, late or unknown input changes nothing and requests the running steps again, since their messages may have
+ * been lost.
  */
 export function decide(program: Program, state: RunState, input: Input): Decision {
   if (isTerminal(state.status)) return { state, entries: [], requests: [] };
@@ -83,7 +83,7 @@ function start(walk: Walk): void {
   advance(walk);
 }
 
-/** The requests of all steps that an executor has or should have. */
+/** Returns the requests of all steps that an executor has or should have. */
 export function underWay(program: Program, state: RunState): Request[] {
   return Object.entries(state.frames).flatMap(([key, frame]) => {
     if (frame.phase === "children" || frame.phase === "waiting") return [];
@@ -92,7 +92,7 @@ export function underWay(program: Program, state: RunState): Request[] {
   });
 }
 
-/** Steps that wait to be tried again, and when, milliseconds since the epoch. */
+/** Returns the steps that wait for a retry, with its time, milliseconds since the epoch. */
 export function waiting(state: RunState): { input: Told<"retry">; at: number }[] {
   return Object.entries(state.frames).flatMap(([key, { phase, dispatch, retry_at }]) =>
     phase === "waiting" && retry_at !== undefined
@@ -115,7 +115,7 @@ function result(walk: Walk, input: Told<"result">): void {
     walk.add({ type: "step.finished", ...outcome });
     handled(walk, frame.module, outcome.tolerated === true);
   } else if (frame.phase === "leave" && frame.children !== undefined && frame.children.failed > 0) {
-    // The executor of a container that failed has run its handlers; what happened to the children decides.
+    // The executor has run the handlers of the failed container; its children determine the outcome.
     finish(walk, { ...outcome, status: "failed", ...errorOf(frame) });
   } else if (frame.phase === "enter" && outcome.status === "completed") {
     finish(walk, { ...outcome, parallel: widthOf(walk, frame, outcome.parallel ?? 1) });
@@ -144,7 +144,7 @@ function retry(walk: Walk, { key, dispatch }: Told<"retry">): void {
   walk.askAgain(key, frame, "run", { tries: (frame.tries ?? 1) + 1 });
 }
 
-/** The request's new number makes what the lost one may still answer nobody's. */
+/** The new dispatch number makes a late result of the lost executor invalid. */
 function lost(walk: Walk, { key, dispatch, attempt, ...more }: Told<"lost">): void {
   const frame = walk.state.frames[key];
   if (frame === undefined || frame.dispatch !== dispatch) return;

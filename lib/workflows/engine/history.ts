@@ -1,8 +1,8 @@
 import type { StepType } from "../schema/types.ts";
 
 /**
- * What happened to a run, entry by entry: append-only, and the truth. The state is nothing but these
- * entries folded (`evolve`), so a recorded history can be replayed.
+ * The history of a run: append-only, and the source of truth. The state is a fold of these entries (`evolve`), so a
+ * recorded history can be replayed.
  */
 export type HistoryEntry =
   | { readonly type: "run.started" }
@@ -10,7 +10,7 @@ export type HistoryEntry =
       readonly type: "module.started";
       readonly module: number;
       readonly name: string;
-      /** Its steps name which others they wait for: how many there are. */
+      /** Number of steps, if they declare dependencies on each other. */
       readonly graph?: number;
     }
   | {
@@ -18,7 +18,7 @@ export type HistoryEntry =
       readonly module: number;
       readonly status: FinishedStatus;
       readonly error?: string;
-      /** A failure that the author of the flow told to pass over. */
+      /** A failure that the author of the flow chose to ignore. */
       readonly tolerated?: boolean;
     }
   | {
@@ -27,21 +27,21 @@ export type HistoryEntry =
       readonly step: string;
       readonly step_type: StepType;
       readonly module: number;
-      /** Position among the module's steps, of one of these. */
+      /** Position of a top-level step in its module. */
       readonly position?: number;
       readonly phase: Phase;
       readonly parent: string | null;
       /** Counts the requests of a run: the fencing token of the result. */
       readonly dispatch: number;
-      /** Of a step that is asked for once more, as whoever took it was lost. */
+      /** Set if the step is requested again because its executor was lost. */
       readonly attempt?: number;
-      /** How many of the attempts before ended with the whole server, where any did. */
+      /** Number of earlier attempts that ended because the whole server stopped; absent if 0. */
       readonly interrupted?: number;
-      /** Of a step that failed and is tried again, as its author told: which try this is, from 2. */
+      /** Number of the try of a step with `retry`, from 2. */
       readonly tries?: number;
-      /** How many gotos of the run came before it, where there were any: the same however often it is asked for. */
+      /** Number of gotos of the run before this request; absent if 0. Repeated requests of a step keep it. */
       readonly round?: number;
-      /** Items of a foreach that the executor takes in one go: from, and the first that is not meant. */
+      /** Items of a foreach in this batch; `to` is exclusive. */
       readonly items?: readonly [from: number, to: number];
     }
   | {
@@ -49,17 +49,17 @@ export type HistoryEntry =
       readonly key: string;
       readonly status: FinishedStatus;
       readonly error?: string;
-      /** A failure that the author told to pass over. */
+      /** A failure that the author chose to ignore. */
       readonly tolerated?: boolean;
       readonly total?: number;
       readonly parallel?: number;
       readonly deadline?: number;
       readonly failed_items?: number;
-      /** The step that is to follow, and where among the module's it stands: after the last one for `_end`. */
+      /** The next step and its position in the module; the position after the last step for `_end`. */
       readonly goto?: { readonly step: string; readonly position: number };
     }
   | {
-      /** It failed and is to be tried again. */
+      /** The step failed and will be retried. */
       readonly type: "step.waits";
       readonly key: string;
       readonly error: string;
@@ -72,8 +72,8 @@ export type HistoryEntry =
 export type FinishedStatus = "completed" | "failed" | "skipped";
 
 /**
- * `run`: a step that holds no others. `enter` and `leave`: before and after the steps that a container holds.
- * `gate` and `handlers`: before and after the steps of a module.
+ * `run`: a step that is not a container. `enter` and `leave`: before and after the children of a container. `gate` and
+ * `handlers`: before and after the steps of a module.
  */
 export type Phase = "run" | "enter" | "leave" | "gate" | "handlers";
 
@@ -82,11 +82,11 @@ export type RunStatus = "pending" | "running" | "completed" | "failed" | "cancel
 export const TERMINAL_STATUSES: readonly RunStatus[] = ["completed", "failed", "cancelled"];
 export const isTerminal = (status: RunStatus): boolean => TERMINAL_STATUSES.includes(status);
 
-/** A step under way. Keys: the step's name (in a flow after its module's and `/`), `#` and its item's position. */
+/** A running step. Its key: the name (in a flow prefixed with the module and `/`), then `#` and the item's position. */
 export interface Frame {
   readonly module: number;
   readonly step: string;
-  /** Among the module's steps, of one of these. */
+  /** Position of a top-level step in its module. */
   readonly position?: number;
   readonly parent: string | null;
   readonly phase: Phase | "children" | "waiting";
@@ -95,31 +95,33 @@ export interface Frame {
   readonly interrupted?: number;
   readonly tries?: number;
   readonly round?: number;
-  /** Of one that waits to be tried again, milliseconds since the epoch. */
+  /** For a step that waits for a retry, its time, milliseconds since the epoch. */
   readonly retry_at?: number;
   readonly items?: readonly [number, number];
   readonly children?: ChildrenState;
 }
 
-/** Progress of the steps that a container holds. */
+/** Progress of the children of a container. */
 export interface ChildrenState {
   readonly total: number;
-  /** First item or child that was not started yet. */
+  /** The first item or child that has not started. */
   readonly next: number;
   readonly running: number;
   readonly failed: number;
   readonly parallel: number;
-  /** When the container must have ended, milliseconds since the epoch. */
+  /** Deadline of the container, milliseconds since the epoch. */
   readonly deadline?: number;
   readonly error?: string;
 }
 
-/** How far a module is. */
+/** Progress of a module. */
 export interface ModuleState {
   readonly status: "running" | FinishedStatus;
-  /** The step under way, where they follow one another. */
+  /** Position of the current step, if steps run one after another. */
   readonly cursor: number;
-  /** Where steps wait for named others, a letter each: `-` to come, `r` under way, `c`, `f`, `s` as it ended. */
+  /**
+   * If steps declare dependencies, one letter each: `-` not started, `r` running, `c`, `f` or `s` by its final status.
+   */
   readonly steps?: string;
   readonly error?: string;
   readonly tolerated?: boolean;
@@ -127,12 +129,12 @@ export interface ModuleState {
 
 export interface RunState {
   readonly status: RunStatus;
-  /** By their positions; those that were started, or passed over. */
+  /** By position; only modules that were started or skipped. */
   readonly modules: Readonly<Record<string, ModuleState>>;
-  /** Times that a step named the one that is to follow. */
+  /** Number of gotos so far. */
   readonly jumps: number;
   readonly frames: Readonly<Record<string, Frame>>;
-  /** Top-level steps that are done, over all modules; the one that failed the run is not. */
+  /** Finished top-level steps of all modules, without the one that failed the run. */
   readonly done: number;
   readonly dispatches: number;
   readonly entries: number;
@@ -149,7 +151,7 @@ export const NEW_RUN: RunState = {
   entries: 0,
 };
 
-/** The state after an entry. Pure. */
+/** Returns the state after an entry. Pure. */
 export function evolve(state: RunState, entry: HistoryEntry): RunState {
   const next = { ...state, entries: state.entries + 1 };
   switch (entry.type) {
@@ -225,7 +227,7 @@ function requested(state: RunState, entry: Extract<HistoryEntry, { type: "step.r
   return entry.position === undefined ? next : placed(next, entry.module, entry.position, "r");
 }
 
-/** Where the module keeps how each of its steps ended, that is noted. */
+/** Sets the letter of a step, if the module records the status of each of its steps. */
 function placed(state: RunState, module: number, position: number, letter: string): RunState {
   const now = state.modules[module];
   if (now?.steps === undefined) return state;
@@ -250,7 +252,7 @@ function finished(state: RunState, entry: Extract<HistoryEntry, { type: "step.fi
     frames[entry.key] = {
       ...entered,
       phase: "children",
-      // No executor has it until it is to be left: what still answers an earlier request is late.
+      // Until the container is left, no executor has it: results of earlier requests are late.
       dispatch: 0,
       children: {
         total: entry.total ?? 0,
@@ -295,7 +297,7 @@ function gateFinished(
   return withModule(state, module, { ...now, error: error.slice(0, errorRoom(state)) });
 }
 
-/** A step of a module's own is done. */
+/** Applies the end of a top-level step. */
 function topFinished(
   state: RunState,
   frame: Frame,
@@ -321,11 +323,11 @@ function topFinished(
   });
 }
 
-/** Errors that the containers under way keep, all together, about, characters; and each of them at least. */
+/** Approximate limit on the errors of all running containers together, and the minimum for each; characters. */
 const ERRORS_LENGTH = 20_000;
 const ERROR_LENGTH_MIN = 100;
 
-/** How much of an error a container keeps of its children: many of them share the row of the run. */
+/** Returns how much of a child's error a container keeps: all containers share the row of the run. */
 function errorRoom(state: RunState): number {
   return Math.max(
     ERROR_LENGTH_MIN,
@@ -333,7 +335,7 @@ function errorRoom(state: RunState): number {
   );
 }
 
-/** The state that a whole history makes. */
+/** Returns the state after a whole history. */
 export function replay(entries: readonly HistoryEntry[]): RunState {
   return entries.reduce(evolve, NEW_RUN);
 }

@@ -2,7 +2,7 @@ import type { Action, Definition, FlowModule, Hook, RemoteBashStep, Step } from 
 
 const GO_ON: readonly Action[] = [{ action: "continue" }];
 
-/** The steps of a module as they are executed: with its hooks around them, and where its runner has them run. */
+/** Returns the steps of a module as they are executed: with its hooks, and on the module's runner. */
 export function stepsOf(definition: Definition | undefined): readonly Step[] {
   if (definition === undefined) return [];
   return once(definition, () => {
@@ -11,18 +11,18 @@ export function stepsOf(definition: Definition | undefined): readonly Step[] {
   });
 }
 
-/** Those of a module whose steps stand in the flow itself. */
+/** Returns the steps of a module that is defined inside the flow. */
 export function inlineSteps(module: FlowModule): readonly Step[] {
   return once(module, () => placed(module.steps ?? [], undefined));
 }
 
-/** Those before or after the modules of a flow: one that fails is told of, and passed over. */
+/** Returns the steps of a hook of a flow: a failure is logged and ignored. */
 export function hookSteps(flow: Definition | undefined, hook: Hook): readonly Step[] {
   const steps = flow?.hooks?.[hook];
   return steps === undefined ? [] : once(steps, () => placed(steps.map(tolerant), undefined));
 }
 
-/** Made once a definition: names that steps refer to are kept by the step. */
+/** Compiled once per definition, because names in a step's texts are cached by step object. */
 const compiled = new WeakMap<object, readonly Step[]>();
 
 function once(origin: object, make: () => readonly Step[]): readonly Step[] {
@@ -38,7 +38,7 @@ type Runner = Definition["runner"];
 const placed = (steps: readonly Step[], runner: Runner): readonly Step[] =>
   steps.map((step) => placedBy(runner, step));
 
-/** The step with its commands, and those of the steps that it holds, run where it says, or else its module. */
+/** Makes the commands of a step and of its children run on the step's runner, or else on the module's. */
 function placedBy(runner: Runner, step: Step): Step {
   if (step.type === "foreach") return { ...step, step: placedBy(runner, step.step) };
   if (step.type === "parallel-steps") return { ...step, parallel_steps: placed(step.parallel_steps, runner) };
@@ -56,8 +56,8 @@ function placedBy(runner: Runner, step: Step): Step {
 }
 
 /**
- * The steps of a module with its hooks around them: one of these that fails is told of, and passed over. Those after
- * the steps run where the steps succeeded. Where steps name what they wait for, all wait for the hooks before them.
+ * Adds the hooks of a module around its steps; a failing hook is logged and ignored. Hooks after the steps run only if
+ * the steps succeeded. If steps declare dependencies, all of them wait for the hooks before them.
  */
 function withHooks(
   steps: readonly Step[],
@@ -75,7 +75,7 @@ function withHooks(
   return [...before, ...inner, ...chained(post_scan_steps.map(tolerant), names, graph)];
 }
 
-/** A step whose failure is told of, and passed over. */
+/** Makes the failure of a step logged and ignored. */
 function tolerant(step: Step): Step {
   return { ...step, on_error: [...step.on_error, ...GO_ON] };
 }

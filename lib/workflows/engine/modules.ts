@@ -5,8 +5,8 @@ import { hasEnding, type ProgramModule } from "./program.ts";
 import { isContainer, standIn, type Walk } from "./walk.ts";
 
 /**
- * Starts the modules that have waited for others, and ends the run with the last of them. One that waited for a module
- * that failed is passed over; those that wait for neither go on.
+ * Starts the modules whose predecessors are done, and ends the run with the last module. A module whose predecessor
+ * failed is skipped; modules that depend on neither continue.
  */
 export function advance(walk: Walk): void {
   const { modules } = walk.program;
@@ -54,7 +54,7 @@ function startModule(walk: Walk, index: number, module: ProgramModule): void {
   else walk.ask(`${name}/#gate`, standIn(module), { module: index, parent: null }, "gate");
 }
 
-/** What an executor found out before the steps of a module: whether it runs, and why not. */
+/** Applies the outcome of a module's gate: its steps run, or the module ends as skipped or failed. */
 export function passGate(
   walk: Walk,
   index: number,
@@ -64,7 +64,7 @@ export function passGate(
   else endSteps(walk, index, status, error);
 }
 
-/** A step of the module's own is done. */
+/** Continues a module after one of its top-level steps. */
 export function afterStep(walk: Walk, index: number): void {
   const now = walk.state.modules[index];
   if (now === undefined) return;
@@ -85,7 +85,7 @@ function nextSteps(walk: Walk, index: number): void {
   else ask(walk, index, module, step, now.cursor);
 }
 
-/** Starts every step whose forerunners are done; what waits for one that failed is never started. */
+/** Starts every step whose predecessors are done; a step whose predecessor failed never starts. */
 function nextOfGraph(
   walk: Walk,
   index: number,
@@ -107,12 +107,12 @@ function nextOfGraph(
 }
 
 function ask(walk: Walk, index: number, module: ProgramModule, step: Step, position: number): void {
-  // Steps of a flow bear the name of their module: two modules may use one name.
+  // In a flow the key includes the module, since two modules may use the same step name.
   const key = walk.program.modules.length > 1 ? `${module.name}/${step.name}` : step.name;
   walk.ask(key, step, { module: index, position, parent: null }, isContainer(step) ? "enter" : "run");
 }
 
-/** The steps of a module are over: what the flow tells to do then and its reports, or the end of the module. */
+/** Runs the handlers and reports of a module after its steps, or ends the module if it has none. */
 function endSteps(walk: Walk, index: number, status: FinishedStatus, error?: string): void {
   const module = walk.program.modules[index];
   if (module === undefined) return;
@@ -123,7 +123,7 @@ function endSteps(walk: Walk, index: number, status: FinishedStatus, error?: str
   endModule(walk, index, status, error);
 }
 
-/** The handlers of a module have run. */
+/** Ends a module after its handlers. */
 export function handled(walk: Walk, index: number, tolerated: boolean): void {
   const error = walk.state.modules[index]?.error;
   if (error === undefined) endModule(walk, index, "completed");

@@ -10,62 +10,62 @@ import type {
 } from "../schema/types.ts";
 import { hookSteps, inlineSteps, stepsOf } from "./module-steps.ts";
 
-/** One module of a run: its steps, in order, and where they were read from. */
+/** One module of a run: its steps, in order, and where they come from. */
 export interface ProgramModule {
   readonly name: string;
   readonly workflow: string;
   readonly revision: number;
   readonly steps: readonly Step[];
   readonly byName: ReadonlyMap<string, Step>;
-  /** Positions of the modules that have to be over before it begins. */
+  /** Positions of the modules that must finish before this one starts. */
   readonly after: readonly number[];
-  /** Of each step, positions of those that it waits for; absent where each waits for the one before it. */
+  /** For each step, the positions of its dependencies; absent if each step waits for the previous one. */
   readonly waitsFor?: readonly (readonly number[])[];
-  /** What is to be found out before its steps: whether it runs at all, and its parameters. */
+  /** What is checked before its steps: its condition, parameters and dependencies. */
   readonly gate?: Gate;
-  /** The run was told to leave it out. */
+  /** The run excludes it. */
   readonly excluded?: true;
-  /** What the flow tells to do when it is over. */
+  /** Handlers of the flow, which run when the module ends. */
   readonly handlers?: Pick<FlowModule, "on_success" | "on_error">;
-  /** Files that become artifacts when it has succeeded. */
+  /** Files that become artifacts when the module succeeds. */
   readonly reports?: readonly Report[];
-  /** Names without a value fail its steps. */
+  /** Names without a value fail the module's steps. */
   readonly undefinedNames?: "fail";
 }
 
-/** What an executor finds out before a module begins. */
+/** What an executor checks before a module starts. */
 export interface Gate {
   readonly condition?: string;
-  /** As the flow gives them: templates. */
+  /** Parameters as the flow declares them: templates. */
   readonly given: Readonly<Record<string, string>>;
-  /** As the module declares them. */
+  /** Parameters as the module declares them. */
   readonly params: readonly Param[];
   readonly dependencies?: Dependencies;
 }
 
-/** What a run executes: one module, or those of a flow. */
+/** What a run executes: one module, or the modules of a flow. */
 export interface Program {
   readonly modules: readonly ProgramModule[];
 }
 
-/** Names of modules as a run pins them: the revision that it runs stays the one that it started with. */
+/** A module as a run pins it: the run keeps the revision that it started with. */
 export interface PinnedModule {
   readonly name: string;
   readonly workflow: string;
   readonly revision: number;
-  /** Position among the modules of a flow whose steps stand in the flow itself. */
+  /** Position among the modules of the flow, for a module that is defined inside the flow. */
   readonly inline?: number;
-  /** Steps that stand before or after all modules of a flow. */
+  /** Set if the steps are a hook of the flow, before or after all modules. */
   readonly hook?: Hook;
 }
 
-/** A flow that holds modules, and what its run was given, which may leave some of them out. */
+/** A flow with modules, and the run's parameters, which may exclude some of the modules. */
 export interface HoldingFlow {
   readonly definition: Definition;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Builds the program of pinned modules from their definitions, in the same order, and the flow that holds them. */
+/** Builds the program of pinned modules from their definitions, in the same order, and from their flow. */
 export function buildProgram(
   pinned: readonly PinnedModule[],
   definitions: readonly Definition[],
@@ -102,7 +102,7 @@ export function buildProgram(
   return { modules: [...modules, ...reportingModule(holder, modules)] };
 }
 
-/** Stands for the end of a flow: its reports are looked for when all of its modules are over. */
+/** A pseudo-module at the end of a flow: it records the flow's reports after all modules. */
 function reportingModule(
   holder: HoldingFlow | undefined,
   modules: readonly ProgramModule[],
@@ -113,13 +113,13 @@ function reportingModule(
   return [{ name: REPORTING, workflow: name, revision: 0, steps: [], byName: new Map(), after, reports }];
 }
 
-/** No module that somebody wrote is called so. */
+/** Not a valid name for a module in a workflow file. */
 const REPORTING = "#reports";
 
 const reportsOf = (own: Definition | undefined): Pick<ProgramModule, "reports"> =>
   own?.reports === undefined ? {} : { reports: own.reports };
 
-/** `exclude_modules` has whole names, `fuzzy_exclude_modules` parts of them, with commas between. Reference 2.8. */
+/** `exclude_modules` lists full names, `fuzzy_exclude_modules` substrings, comma-separated. Reference 2.8. */
 function isExcluded(name: string, params: HoldingFlow["params"]): boolean {
   const words = (param: string): string[] =>
     (params[param] ?? "")
@@ -132,7 +132,7 @@ function isExcluded(name: string, params: HoldingFlow["params"]): boolean {
   );
 }
 
-/** All modules of a flow wait for the hooks before them, and those after them for all. */
+/** All modules of a flow wait for the hooks before them; the hooks after them wait for all modules. */
 function forerunnersOf(pinned: readonly PinnedModule[], index: number, named: readonly string[]): number[] {
   const hook = pinned[index]?.hook;
   if (hook === "post_scan_steps") return [...pinned.keys()].filter((other) => other !== index);
@@ -146,13 +146,13 @@ function positionsOf(named: readonly { readonly name: string }[], name: string):
   return position < 0 ? [] : [position];
 }
 
-/** Where any step names others that it waits for, those that name none wait for nothing. */
+/** If any step declares dependencies, steps without dependencies wait for nothing. */
 function waitsOf(steps: readonly Step[]): ProgramModule["waitsFor"] {
   if (steps.every(({ depends_on }) => depends_on === undefined || depends_on.length === 0)) return undefined;
   return steps.map((step) => (step.depends_on ?? []).flatMap((name) => positionsOf(steps, name)));
 }
 
-/** A module that is run alone had its parameters from the start. */
+/** A module that runs without a flow received its parameters at the start. */
 function gateOf(own: Definition | undefined, inFlow: FlowModule | undefined): Gate | undefined {
   const { condition } = inFlow ?? {};
   const given = inFlow?.params ?? {};
@@ -173,15 +173,15 @@ function handlersOf(inFlow: FlowModule | undefined): Pick<ProgramModule, "handle
   return on_success.length + on_error.length === 0 ? {} : { handlers: { on_success, on_error } };
 }
 
-/** What a module's handlers are told by, as one of its steps. */
+/** The handlers' actions for this outcome of the module. */
 const actionsOf = ({ handlers }: ProgramModule, completed: boolean): readonly Action[] =>
   (completed ? handlers?.on_success : handlers?.on_error) ?? [];
 
-/** Whether an executor is asked once the steps of a module are over. */
+/** Whether an executor is needed after the steps of a module. */
 export const hasEnding = (module: ProgramModule, completed: boolean): boolean =>
   actionsOf(module, completed).length > 0 || (completed && module.reports !== undefined);
 
-/** All steps, nested ones after the step that holds them. */
+/** Returns all steps; children follow their container. */
 export function everyStep(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => [step, ...everyStep(childrenOf(step))]);
 }

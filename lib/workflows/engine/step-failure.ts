@@ -1,6 +1,6 @@
-/** A step that cannot succeed by being tried again as it is: recorded as its failure. */
+/** A failure that a redelivery cannot fix: recorded as the step's failure. */
 export class StepFailed extends Error {
-  /** Values that the step leaves nevertheless, for its handlers and later steps. */
+  /** Values that the failed step still sets, for its handlers and later steps. */
   readonly exports: Readonly<Record<string, unknown>>;
   constructor(message: string, options?: { cause?: unknown; exports?: Readonly<Record<string, unknown>> }) {
     super(message, options);
@@ -9,7 +9,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** The run is over: nobody waits for the step any more. */
+/** The run has ended, so the result of the step is not needed. */
 export class StepCancelled extends Error {
   constructor() {
     super("cancelled");
@@ -20,7 +20,9 @@ export class StepCancelled extends Error {
 /** Longest error text that is recorded, characters. */
 const ERROR_MAX_LENGTH = 4_000;
 
-/** What is recorded of an error. Platform faults go on upwards: they say nothing of the step. */
+/**
+ * Returns the recorded text of an error. Platform faults are rethrown by the caller: they are no outcome of the step.
+ */
 export function failureText(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return text.length > ERROR_MAX_LENGTH ? `${text.slice(0, ERROR_MAX_LENGTH)} [truncated]` : text;

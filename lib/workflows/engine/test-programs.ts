@@ -23,12 +23,12 @@ export const foreach = (name: string, step: Step): ForeachStep => ({
   parallel: 1,
 });
 
-/** A program of modules called `m0`, `m1`, …, each with its steps, one after another. */
+/** Builds a program of modules `m0`, `m1`, …, each with its steps; the modules run one after another. */
 export function programOf(...modules: readonly (readonly Step[])[]): Program {
   return graphOf(...modules.map((steps, index) => ({ steps, after: index === 0 ? [] : [index - 1] })));
 }
 
-/** The same of modules that say what they wait for, and have their gates and handlers. */
+/** The same for modules with their own dependencies, gates and handlers. */
 export function graphOf(
   ...modules: readonly (Pick<ProgramModule, "steps"> & Partial<ProgramModule>)[]
 ): Program {
@@ -44,7 +44,7 @@ export function graphOf(
   };
 }
 
-/** What an executor finds, by the request and the gotos before it: always the same for the same key and phase. */
+/** The outcome of a step by its request and the gotos before it: always the same for the same key and phase. */
 export interface Outcome {
   readonly status: FinishedStatus;
   readonly tolerated?: boolean;
@@ -58,7 +58,7 @@ export type World = (request: Request, jumps: number) => Outcome;
 
 export type Result = Extract<Input, { type: "result" }>;
 
-/** The report of an executor that was asked. */
+/** Returns the result that an executor reports for a request. */
 export function resultOf(request: Request, world: World, jumps = 0): Result {
   const outcome = world(request, jumps);
   return {
@@ -76,7 +76,7 @@ export interface Finished {
   readonly peakBytes: number;
 }
 
-/** Runs a program with nothing lost, nothing twice, and one thing after another. */
+/** Runs a program one input at a time, without lost or duplicate messages. */
 export function runInOrder(program: Program, world: World): Finished {
   const entries: HistoryEntry[] = [];
   const inputs: Input[] = [{ type: "start" }];
@@ -93,7 +93,7 @@ export function runInOrder(program: Program, world: World): Finished {
   return { state, entries, peakBytes };
 }
 
-/** What was recorded of every step, without the words of errors: which failure came first is chance. */
+/** Returns what was recorded of every step, without error texts: which failure comes first is random. */
 export function recorded(entries: readonly HistoryEntry[]): string[] {
   return entries
     .flatMap((entry) => (entry.type === "step.finished" ? [entry] : []))

@@ -4,10 +4,10 @@ import type { Program, ProgramModule } from "./program.ts";
 
 export type Request = Extract<HistoryEntry, { type: "step.requested" }>;
 
-/** Where a step's goto leads to end its module. */
+/** The target of a goto that ends its module. */
 export const END = "_end";
 
-/** One decision under way: what it has added to the history so far, and the state that this makes. */
+/** A decision in progress: the entries that it has added to the history, and the resulting state. */
 export class Walk {
   readonly program: Program;
   readonly entries: HistoryEntry[] = [];
@@ -23,20 +23,20 @@ export class Walk {
     this.state = evolve(this.state, entry);
   }
 
-  /** What was asked for and is still wanted. */
+  /** Returns the added requests that are still valid. */
   requests(): Request[] {
     return this.entries.filter((entry): entry is Request => {
       return entry.type === "step.requested" && this.state.frames[entry.key]?.dispatch === entry.dispatch;
     });
   }
 
-  /** Asks for a step that nobody was asked for yet. */
+  /** Requests a step for the first time. */
   ask(key: string, step: Step, frame: AskedFrame, phase: Phase): void {
     const round = frame.round ?? this.state.jumps;
     this.add(requestOf(key, step, { ...frame, round }, phase, this.state.dispatches + 1));
   }
 
-  /** Asks once more for a step that is under way. */
+  /** Requests a running step again. */
   askAgain(
     key: string,
     frame: Frame,
@@ -47,7 +47,7 @@ export class Walk {
     if (step !== undefined) this.ask(key, step, { round: 0, ...frame, ...again }, phase);
   }
 
-  /** Where a goto leads; undefined for a name that is not there, and where steps wait for named others. */
+  /** Returns the target of a goto; undefined if no step has the name, or if the steps declare dependencies. */
   target(module: number, goto: string): { step: string; position: number } | undefined {
     const { steps = [], waitsFor } = this.program.modules[module] ?? {};
     if (waitsFor !== undefined) return undefined;
@@ -63,7 +63,7 @@ export class Walk {
 export type AskedFrame = Pick<Frame, "module" | "parent"> &
   Partial<Pick<Frame, "position" | "items" | "attempt" | "interrupted" | "tries" | "round">>;
 
-/** The entry that asks for a step. */
+/** Returns the entry that requests a step. */
 export function requestOf(
   key: string,
   step: Step,
@@ -90,7 +90,7 @@ export function requestOf(
   };
 }
 
-/** The step that a frame is of; for what comes before and after a module's steps, one that stands for it. */
+/** Returns the step of a frame; for a gate or handlers, a stand-in. */
 export function stepAt(
   program: Program,
   { module, step, phase }: Pick<Frame, "module" | "step"> & { readonly phase: Frame["phase"] },
@@ -102,7 +102,7 @@ export function stepAt(
 
 const standIns = new WeakMap<ProgramModule, Step>();
 
-/** A step with the texts of a module's gate and handlers, for whatever looks for names in the texts of steps. */
+/** Returns a step with the texts of a module's gate and handlers, for code that collects names from texts of steps. */
 export function standIn(module: ProgramModule): Step {
   const known = standIns.get(module);
   if (known !== undefined) return known;
@@ -125,7 +125,7 @@ export function isContainer(step: Step): boolean {
   return step.type === "parallel-steps" || step.type === "foreach";
 }
 
-/** What is told of a container some of whose children failed. */
+/** Returns the error of a container with failed children. */
 export function errorOf(frame: Frame): { error: string } {
   const { failed = 0, error = "failed", total = 0 } = frame.children ?? {};
   return { error: total > 1 || failed > 1 ? `${failed} of ${total} failed, the first: ${error}` : error };

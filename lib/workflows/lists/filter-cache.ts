@@ -1,9 +1,9 @@
-/** Filters whose rows are kept for one state of a list. */
+/** Number of filters whose rows are cached per state of a list. */
 const KEPT_MAX = 50;
 
 /**
- * Filters lists that are in memory as a whole: each list once by the same filters, so that paging through it costs no
- * more than the page. A list that has changed is another list.
+ * Caches the filtered rows of lists in memory: a list is filtered once per filter, so paging costs only the page. A
+ * changed list is a different object.
  */
 export function cachedFilter<Row extends object, Filters extends object>(
   fits: (row: Row, filters: Filters) => boolean,

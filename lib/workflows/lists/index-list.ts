@@ -8,14 +8,13 @@ import { firstFitting, indexFields, NEW_ENTRIES_MAX, newEntry } from "./new-entr
 import { clearPendingEntries, deletePendingEntries } from "./pending-entries.ts";
 import { entryKey, type ListEntry, type ListName, listEntriesTable, type PendingEntry } from "./table.ts";
 
-/** Changes of records taken in by one transaction, each with a write or two. */
+/** Changed records indexed in one transaction, each with one or two writes. */
 const CHANGES_AT_ONCE = 24;
 const TRIES_MAX = 20;
 
 /**
- * Brings records into the index of their list, oldest first, and what changed of those that are in it. What the
- * index has already is passed over, however often it comes; a record that can be seen in part only is left to its
- * mark. `marks` are some of theirs as they were read before.
+ * Adds new records to the index of their list, oldest first, and updates changed ones. Idempotent. A record that is not
+ * completely visible yet keeps its pending entry. `marks` are pending entries that were read before.
  */
 export async function indexRecords<Item extends Key>(
   deps: ListDeps,
@@ -35,7 +34,7 @@ export async function indexRecords<Item extends Key>(
   if (left.length > 0) throw new Error(`the index of the list ${list.name} is contended`);
 }
 
-/** Indexes what has been marked: all, or so many of each partition. Answers how many marks there were. */
+/** Processes pending entries: all, or at most `most` of each partition. Returns their number. */
 export async function indexPending<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
@@ -57,7 +56,7 @@ export async function indexPending<Item extends Key>(
   return marks.length;
 }
 
-/** Answers the keys that may still have to be done. */
+/** Returns the keys that may need another attempt. */
 async function indexSome<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
@@ -77,7 +76,8 @@ async function indexSome<Item extends Key>(
       writesEach: list.deletesWhenGone ? 2 : 1,
       changes: changed.map(([, task]) => changeOf(task)),
       writes: changed.flatMap(([key, task]) => changeWrites(list.name, key, task)),
-      // Before a record leaves the recent part of the index: what is forgotten has nothing else to say that it is there.
+      // Cleared before the record leaves the recent part of the index: a deleted record leaves no other trace that it
+      // was indexed.
       ...(list.deletesWhenGone
         ? {
             settle: (rows) =>
@@ -90,7 +90,7 @@ async function indexSome<Item extends Key>(
           }
         : {}),
     });
-    // Undefined: another did some of it meanwhile, and what is left is found anew.
+    // Undefined: another process indexed some of them meanwhile; the rest is determined again.
     for (const { key, added } of taken ?? []) {
       if (!added) continue;
       finished.add(key);
@@ -105,7 +105,10 @@ async function indexSome<Item extends Key>(
   return [...tasks.keys()].filter((key) => !finished.has(key));
 }
 
-/** False where an indexer took it in after all, of which not everything could be seen. */
+/**
+ * Deletes the pending entry of a record that was deleted before it was indexed. Returns false if it was indexed
+ * meanwhile.
+ */
 async function leaveOut(
   { tables }: ListDeps,
   list: ListName,
@@ -148,7 +151,7 @@ function freshWrites<Item extends Key>(
     put.push(newEntry(name, key, number, listed));
   }
   if (!forgets) return put;
-  // Whatever was in the list before and is forgotten has no such mark any more.
+  // A record that was indexed and deleted before no longer has this pending entry, so the check fails.
   const { pk, sk, token } = mark;
   return [{ op: "check", table, key: { pk, sk }, when: [["token", "=", token]] }, ...put];
 }

@@ -3,7 +3,7 @@ import type { Key } from "../../platform/tables.ts";
 import { type IndexedFields, type List, type ListDeps, listItems, recordsOf } from "./list.ts";
 import { entryKey, type ListEntry, type PendingEntry, pendingKey } from "./table.ts";
 
-/** What brings a record's index entry up to date. */
+/** The task that updates a record's index entry. */
 export type IndexTask =
   | {
       readonly is: "fresh";
@@ -19,7 +19,7 @@ export type IndexTask =
       readonly forget: boolean;
     }
   | { readonly is: "done"; readonly mark: PendingEntry }
-  /** Deleted before it was indexed. */
+  /** The record was deleted before it was indexed. */
   | { readonly is: "never"; readonly mark: PendingEntry };
 
 export type IndexTaskOf<Kind extends IndexTask["is"]> = Extract<IndexTask, { is: Kind }>;
@@ -27,7 +27,7 @@ export type IndexTaskOf<Kind extends IndexTask["is"]> = Extract<IndexTask, { is:
 const NOWHERE: IndexedFields = { fields: {}, final: true };
 
 /**
- * The tasks that bring the index up to date with these records; none for records that are up to date. `before` holds
+ * Returns the tasks that update the index for these records; none for records that are up to date. `before` holds
  * pending entries that were read before.
  */
 export async function indexTasks<Item extends Key>(

@@ -10,30 +10,30 @@ import {
   type PendingEntry,
 } from "./table.ts";
 
-/** What a list knows of a record. */
+/** The indexed data of a record. */
 export interface IndexedFields {
-  /** The values that it may be filtered by. */
+  /** Fields for filters. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What a search for a part of it finds. */
+  /** Text for substring search. */
   readonly text?: string;
-  /** Nothing of this will change any more. */
+  /** The fields and the text will not change again. */
   readonly final: boolean;
 }
 
-/** A table of records, found by their partition keys, that are listed newest first. */
+/** A table of records, identified by their partition keys, that are listed newest first. */
 export interface List<Item extends Key> {
   readonly name: ListName;
   readonly table: TableSpec<Item>;
   /** Sort key of every record. */
   readonly sk: string;
   indexedFields(item: Item): IndexedFields;
-  /** Token of the record's last mark. */
+  /** Token of the record's latest pending entry. */
   tokenOf(item: Item): string;
-  /** Sorts as the records were made. */
+  /** Sorts in creation order. */
   orderOf(item: Item): string;
   /**
-   * Records come to be final, or are taken away, and the list then keeps nothing of them but their place. Each is
-   * marked once, when it is made, unless it is taken away.
+   * Records become final or are deleted, and the list then keeps only their number. A record has one pending entry,
+   * written when it is created, unless it is deleted.
    */
   readonly deletesWhenGone: boolean;
 }
@@ -41,7 +41,7 @@ export interface List<Item extends Key> {
 export type ListIndexes = Readonly<Record<ListName, RankedIndex>>;
 export type ListDeps = Pick<Ports, "tables"> & { readonly lists: ListIndexes };
 
-/** The indexes of all lists; one for all readers and writers of a process. */
+/** The indexes of all lists; all readers and writers of a process share them. */
 export const listIndexes = (deps: Pick<Ports, "tables">): ListIndexes => ({
   runs: new RankedIndex(deps, "runs"),
   steps: new RankedIndex(deps, "steps"),
@@ -52,7 +52,7 @@ export const listIndexes = (deps: Pick<Ports, "tables">): ListIndexes => ({
   "dead-letters": new RankedIndex(deps, "dead-letters"),
 });
 
-/** The records of these keys by their keys; those that are not there are left out. */
+/** Returns the records by key; missing records are omitted. */
 export async function recordsOf<Item extends Key>(
   deps: Pick<Ports, "tables">,
   { table, sk }: List<Item>,
@@ -66,7 +66,7 @@ export async function recordsOf<Item extends Key>(
   return new Map(items.map((item) => [item.pk, item]));
 }
 
-/** The items of these keys by their sort keys. */
+/** Returns the items of these keys by sort key. */
 export async function listItems(
   deps: Pick<Ports, "tables">,
   keys: readonly Key[],
@@ -75,7 +75,7 @@ export async function listItems(
   return new Map((await deps.tables.batchGet(listEntriesTable, keys)).map((item) => [item.sk, item]));
 }
 
-/** All marks or entries of a list, or so many of the first of each partition. */
+/** Returns all pending entries or entries of a list, or the first ones of each partition. */
 export async function allOf(
   deps: Pick<Ports, "tables">,
   list: ListName,

@@ -6,10 +6,10 @@ import { entryKey, type ListEntry, type ListName, listEntriesTable } from "./tab
 
 /** Records indexed in one transaction, each with a write. */
 export const NEW_ENTRIES_MAX = 98;
-/** Their text, characters, together with changes: one item holds both. */
+/** Their text together with that of changes, characters: one item holds both. */
 const TEXT_AT_ONCE = 32 * 1024;
 
-/** The first values that fit into one transaction. */
+/** Returns the longest prefix that fits into one transaction. */
 export function firstFitting<Value>(
   values: readonly Value[],
   listedOf: (value: Value) => IndexedFields,
@@ -22,13 +22,13 @@ export function firstFitting<Value>(
   });
 }
 
-/** The fields and text of a record for the index. */
+/** Returns the fields and text of a record for the index. */
 export const indexFields = ({ fields, text }: IndexedFields): Pick<Entry, "fields" | "text"> => ({
   fields,
   ...(text === undefined ? {} : { text }),
 });
 
-/** The entry of a newly indexed record; its condition fails if another process was faster. */
+/** Returns the entry of a newly indexed record; its condition fails if another process was faster. */
 export function newEntry(
   list: ListName,
   key: string,

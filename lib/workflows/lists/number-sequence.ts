@@ -1,15 +1,15 @@
 import type { Ports } from "../../platform/ports.ts";
 import { countersTable } from "./table.ts";
 
-/** Numbers taken from a counter in one go; those not used before a stop are never given out. */
+/** Numbers taken from a counter at once; numbers unused at a stop are skipped. */
 const BLOCK = 50;
 
 export interface NumberSequence {
-  /** Another number than any before, in about the order of the calls. */
+  /** Returns a unique number; numbers approximately follow the order of the calls. */
   next(): Promise<number>;
 }
 
-/** Numbers of a named counter, from 1. */
+/** The numbers of a named counter, from 1. */
 export function numberSequence(deps: Pick<Ports, "tables">, counter: string): NumberSequence {
   let next = 1;
   let end = 1;

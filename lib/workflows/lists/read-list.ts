@@ -21,13 +21,13 @@ export interface Numbered<Item> {
   readonly item: Item;
 }
 
-/** How far an index may have gone on since it was last read here for its keys since then to be few, records. */
+/** Maximum growth of an index since it was last read here for which its new keys are read, records. */
 const NEAR = 1_024;
 
 /**
- * The records that pass the filters, newest first: how many in all, and those from `offset` on. The index answers
- * for what it holds; records that it does not hold yet come first, so a caller reads its own write. Each record is
- * shown as it is now; what a filter sees of one that has changed is up to date when the index is.
+ * Returns the records that pass the filters, newest first: the total, and the page from `offset` on. Records that are
+ * not indexed yet come first, so a caller reads its own write. Records are shown in their current state; filters see
+ * changes once the index is updated.
  */
 export async function readList<Item extends Key>(
   deps: ListDeps,
@@ -39,18 +39,18 @@ export async function readList<Item extends Key>(
   return assemble(deps, list, { view, fresh, late: [] }, page);
 }
 
-/** What is in a list at one instant. */
+/** The contents of a list at one instant. */
 export interface Together<Item> {
-  /** Of the index, by the filters. */
+  /** The matching rows of the index. */
   readonly view: View;
-  /** What the index does not hold yet and passes the filters, newest first. */
+  /** Matching records that are not indexed yet, newest first. */
   readonly fresh: readonly Item[];
 }
 
 /**
- * A mark that says that a record is new goes only when the index holds the record for all to see, so with the marks
- * read first none is missed. What is marked and in the index all the same has an entry with a number, or was not in
- * the part of the index that was in blocks before the marks were read.
+ * The pending entry of a new record is deleted only after the index shows the record to all readers; pending entries
+ * are read first, so no record is missed. A record with a pending entry may be indexed as well: then it has an entry
+ * with a number, or it was not in the blocks of the index when the pending entries were read.
  */
 export async function readTogether<Item extends Key>(
   deps: ListDeps,
@@ -78,7 +78,7 @@ export async function readTogether<Item extends Key>(
   return { view, fresh: newestFirst(list, records).filter(passing(list, filters)) };
 }
 
-/** The records that marks speak of, each once. */
+/** Returns the keys of all pending entries, without duplicates. */
 async function markedOf<Item extends Key>(deps: ListDeps, { name }: List<Item>): Promise<string[]> {
   return [...new Set((await allOf(deps, name, "mark")).flatMap(pendingKeys))];
 }
@@ -89,7 +89,7 @@ const entriesOf = <Item extends Key>(deps: ListDeps, { name }: List<Item>, keys:
     keys.map((key) => entryKey(name, key)),
   );
 
-/** The same listing of what its items are made into. */
+/** Maps the items of a listing. */
 export function mapped<Item, Made>(
   { total, items }: Listing<Item>,
   make: (item: Item) => Made,
@@ -110,7 +110,7 @@ export function newestFirst<Item extends Key>(list: List<Item>, items: readonly 
   return ordered.map(({ item }) => item);
 }
 
-/** Whether a record passes filters as it is now, by the rules of the index. */
+/** Whether a record in its current state passes filters, by the rules of the index. */
 export function passing<Item extends Key>(
   list: List<Item>,
   filters: readonly Filter[],
@@ -122,7 +122,7 @@ export function passing<Item extends Key>(
   };
 }
 
-/** One page: what is fresh, then the index with `late` put where it belongs: what the view should hold and does not. */
+/** Returns one page: fresh records, then the index, with `late` records that the view lacks inserted in order. */
 export async function assemble<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
@@ -146,7 +146,7 @@ async function merged<Item>(
   { offset, limit }: PageQuery,
 ): Promise<Place<Item>[]> {
   if (late.length === 0) return view.page({ offset, limit });
-  // No more of the late ones than there are stand before the place that is asked for.
+  // At most all of the late records come before the requested offset.
   const base = Math.max(0, offset - late.length);
   const window = await view.page({ offset: base, limit: limit + offset - base });
   const first = window[0]?.number ?? 0;
@@ -171,7 +171,7 @@ async function* inPages<Item extends Key>(
     const keys = part.flatMap((place) => ("key" in place ? [place.key] : []));
     const records = await recordsOf(deps, list, keys);
     const items = part.flatMap((place) => ("key" in place ? (records.get(place.key) ?? []) : [place.item]));
-    // One of them stands for the page: measuring all would cost as much as writing them.
+    // One record is measured as an estimate for the page: measuring all would cost as much as serializing them.
     size.note(JSON.stringify(items[0] ?? "").length);
     yield items;
   }

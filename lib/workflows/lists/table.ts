@@ -1,6 +1,6 @@
 import type { Key, TableSpec, Write } from "../../platform/tables.ts";
 
-/** Lists that are filtered and counted by an index of their own. */
+/** Lists with an index for filters and totals. */
 export type ListName =
   | "runs"
   | "steps"
@@ -11,33 +11,33 @@ export type ListName =
   | "dead-letters";
 
 /**
- * Says that a record is new in its list, or that what the list knows of it has changed. It is written in the
- * transaction that it tells of, and goes when the index has it.
+ * States that a record is new in its list, or that its indexed fields changed. It is written in the record's
+ * transaction and deleted once the index is up to date.
  */
 export interface PendingEntry extends Key {
-  /** The record carries the same: who sees one without the other sees a part of their transaction. */
+  /** The record has the same token: a reader that sees only one of them sees a part of their transaction. */
   readonly token: string;
-  /** The record has been taken away. */
+  /** The record was deleted. */
   readonly gone?: true;
-  /** Sorts as the records were made, where that is known. */
+  /** Sorts in creation order; absent if unknown. */
   readonly order?: string;
-  /** It speaks of these records instead, which its transaction made and nobody takes away. */
+  /** The entry stands for these records instead, which its transaction created and which are never deleted. */
   readonly keys?: readonly string[];
 }
 
-/** What the index of a list knows of a record. */
+/** The state of a record in the index of its list. */
 export interface ListEntry extends Key {
   readonly number: number;
   readonly fields: Readonly<Record<string, string>>;
-  /** Hash of the text that is searched. */
+  /** Hash of the searchable text. */
   readonly text: string;
-  /** Moves with every change: the condition of the next one. */
+  /** Incremented with every change; the condition of the next write. */
   readonly revision: number;
 }
 
 export const listEntriesTable: TableSpec<PendingEntry & ListEntry> = { name: "list-entries", indexes: {} };
 
-/** Partitions that marks and entries are spread over: one takes a thousand writes a second in AWS. */
+/** Number of partitions for pending entries and entries: one takes a thousand writes per second in AWS. */
 const SHARDS = 2;
 
 type Kind = "mark" | "entry";
@@ -54,7 +54,7 @@ export const entryKey = (list: ListName, key: string): Key => keyOf(list, "entry
 export const listPartitions = (list: ListName, kind: Kind): string[] =>
   Array.from({ length: SHARDS }, (_, shard) => `${list}#${kind}#${shard}`);
 
-/** The mark of a record that is put, changed or taken away in the same transaction. */
+/** The pending entry of a record that is put, changed or deleted in the same transaction. */
 export function pendingWrite(
   list: ListName,
   key: string,
@@ -66,18 +66,18 @@ export function pendingWrite(
 }
 
 /**
- * One mark for records that the same transaction makes and that nobody takes away: `id` sorts as they were made, and
- * is no key of a record. What changes of one later has a mark of its own.
+ * One pending entry for records that the same transaction creates and that are never deleted: `id` sorts in creation
+ * order and is not a record's key. Later changes of a record have their own pending entry.
  */
 export function batchPendingWrite(list: ListName, id: string, keys: readonly string[]): Write {
   const item: PendingEntry = { ...pendingKey(list, id), token: "", keys };
   return { op: "put", table: listEntriesTable, item };
 }
 
-/** The records that a mark speaks of. */
+/** Returns the keys of the records of a pending entry. */
 export const pendingKeys = ({ sk, keys }: PendingEntry): readonly string[] => keys ?? [sk];
 
-/** Numbers given out in blocks. */
+/** A counter whose numbers are allocated in blocks. */
 export interface StoredCounter extends Key {
   readonly next: number;
 }

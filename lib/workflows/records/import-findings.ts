@@ -4,10 +4,10 @@ import { type EventDeps, type EventDraft, emitEvents } from "../../events/publis
 import { eventBatches } from "../findings/event-batches.ts";
 import { detectFormat, type LineFormat, readFinding } from "../script-library/finding-lines.ts";
 
-/** Lines of one import, and the longest of them, characters. */
+/** Maximum number of lines of one import, and longest line, characters. */
 export const IMPORT_LINES_MAX = 100_000;
 const LINE_MAX_LENGTH = 1024 * 1024;
-/** Transactions under way at once. */
+/** Maximum number of concurrent transactions. */
 const UNDER_WAY = 8;
 const FAULTS_SHOWN = 10;
 
@@ -27,15 +27,15 @@ export const importAnswer = z
 export interface ImportRequest {
   readonly text: string;
   readonly workspace: string;
-  /** Found out from the first line where it is not said. */
+  /** Default: detected from the first line. */
   readonly format: LineFormat | undefined;
-  /** Where the findings come from; the format's name where it is not said. */
+  /** The source of the findings; default: the name of the format. */
   readonly source: string | undefined;
 }
 
 /**
- * Brings findings into a workspace, each new or changed one with its event. What was imported before changes nothing,
- * so an import that broke off is simply done again. Throws `bad_request`, `payload_too_large`.
+ * Imports findings into a workspace; each new or changed one generates an event. Idempotent, so an interrupted import
+ * can be repeated. Throws `bad_request` and `payload_too_large`.
  */
 export async function importFindings(
   deps: EventDeps,
@@ -100,7 +100,7 @@ function firstLine(text: string): string | undefined {
   return undefined;
 }
 
-/** Before anything is taken in. */
+/** Validates all lines before the first one is imported. */
 function checkLines(text: string): void {
   let lines = 0;
   for (const [line, number] of linesOf(text)) {
@@ -115,7 +115,7 @@ function checkLines(text: string): void {
   }
 }
 
-/** Lines with their numbers, from 1; none is held longer than it is read. */
+/** Yields lines with their numbers, from 1, without keeping them in memory. */
 function* linesOf(text: string): Generator<readonly [line: string, number: number]> {
   let number = 1;
   let start = text.startsWith("\uFEFF") ? 1 : 0;

@@ -12,25 +12,25 @@ import { indexSteps, sweepSteps } from "../runs/step-results.ts";
 import { vulnerabilityList } from "../vulnerabilities/table.ts";
 import { workspaceList } from "../workspaces/workspace-records.ts";
 
-/** An event, as far as it tells of a record of a list. */
+/** The fields of an event that determine which lists to index. */
 export type IndexedEvent = Pick<StoredEvent, "topic" | "run_id">;
 
 const ENDS_OF_RUNS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 
-/** Marks of each partition that are looked at along with what a message tells of: more than there are as a rule. */
+/** Pending entries of each partition that are processed along with a message: usually all of them. */
 const MARKS_A_PARTITION = 250;
-/** Runs that wait for their end outside of the index, where a read has to look at each. */
+/** Maximum number of unfinished runs outside of the index; a read has to look at each of them. */
 const RUNS_WAITING_MAX = 30;
-/** Marks of a sweep, and how often it looks at most. */
+/** Pending entries of each partition per pass of a sweep, and maximum number of passes. */
 const SWEPT_A_PARTITION = 100;
 const SWEEPS_MAX = 100;
-/** Runs looked at together. */
+/** Number of runs that are looked at together. */
 const RUNS_AT_ONCE = 500;
 
 /**
- * Brings up to date the lists of which events tell: assets and vulnerabilities are new with an event alone, a run ends
- * with one, and its artifacts have come by then; a workspace is new with the first of any of them.
- * `many` says that more events wait to be told of.
+ * Updates the lists that events change: assets and vulnerabilities are created by events only; a run ends with an
+ * event, after its artifacts; a workspace is created with the first of any of them. `many` says that more events are
+ * waiting.
  */
 export async function indexEventRecords(
   deps: ListDeps,
@@ -55,8 +55,8 @@ export async function indexEventRecords(
 }
 
 /**
- * A run comes into the index when it has ended, so that most come into it once; those made before it come with it,
- * as numbers are given in that order. So do the others when they become many.
+ * Indexes runs when they end, so most are indexed once; earlier runs are indexed with them, since numbers follow
+ * creation order. Unfinished runs are indexed when there are too many of them.
  */
 async function indexRuns(deps: ListDeps, ended: readonly string[]): Promise<void> {
   const marks = await allOf(deps, runList.name, "mark", MARKS_A_PARTITION);
@@ -66,7 +66,7 @@ async function indexRuns(deps: ListDeps, ended: readonly string[]): Promise<void
   await indexRecords(deps, runList, [...due.map(({ sk }) => sk), ...ended], due);
 }
 
-/** Brings into the lists what nobody told of. */
+/** Indexes records whose message was lost. */
 export async function sweepLists(deps: ListDeps): Promise<void> {
   await sweepMarks(deps, runList);
   await sweepSteps(deps);

@@ -85,7 +85,7 @@ function settleTotals(tellings: readonly RecordEvent[]): RecordEffects {
   return { named: new Map(tellings.map(({ at }) => [at, undefined])), writes: [], workspaces };
 }
 
-/** A workspace exists from its first run on, and the steps of the run are pending from then on. */
+/** Each run creates its workspace if that is new, and adds the pending entry of its steps. */
 function settleRuns(tellings: readonly RecordEvent[]): RecordEffects {
   const workspaces = tellings.map(
     ({ draft }): WorkspaceChange => ({

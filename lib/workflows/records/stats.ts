@@ -30,7 +30,7 @@ export const stats = z
 
 const NO_ITEMS = { offset: 0, limit: 0 };
 
-/** How many there are of everything, as of now. Reference 1.6. */
+/** Returns the current totals of all resources. Reference 1.6. */
 export async function readStats(
   deps: ListDeps & Pick<Ports, "tables"> & { readonly catalog: CatalogReader },
 ): Promise<z.infer<typeof stats>> {

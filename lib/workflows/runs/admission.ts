@@ -16,7 +16,10 @@ export type AdmissionDeps = Pick<
   readonly paths: Pick<StepPaths, "logsDir">;
 };
 
-/** Whether a run is admitted, with the writes to commit with its start; or it waits, or it changed since it was read. */
+/**
+ * The result of an admission: admitted, with the writes to commit with the start; waiting; or changed since it was
+ * read.
+ */
 export type Admission =
   | { readonly is: "in"; readonly slot?: number; readonly writes: readonly Write[] }
   | { readonly is: "waits" }
@@ -85,7 +88,9 @@ async function slotFor(deps: AdmissionDeps, turn: Key): Promise<number | undefin
   return first === undefined || first.sk >= turn.sk ? deps.runSlots.pick() : undefined;
 }
 
-/** Set before the start is committed, so that none is missed. If the start is not committed, the timer is a no-op. */
+/**
+ * Set before the start is committed, so that every started run has a timer. If the start fails, the timer is a no-op.
+ */
 async function limitTime(deps: AdmissionDeps, { run_id, timeout }: StoredRun): Promise<void> {
   if (timeout === undefined) return;
   const error = `run timed out after ${timeout} ${timeout === 1 ? "minute" : "minutes"}`;
@@ -119,7 +124,7 @@ export async function admitAfterTransition(
   if (over || run.queued !== undefined) await admitWaiting(deps);
 }
 
-/** Logs are local if this process executes the steps of all runs. */
+/** Logs locally if this process executes the steps of all runs. */
 function noteHere(deps: AdmissionDeps, run: StoredRun, text: string): void {
   if (deps.outbox.atomic === true && run.unlogged !== true) logRun(deps, run.run_id, text);
 }
@@ -157,7 +162,7 @@ const takeTurn = ({ pk, sk }: Key): Write => ({
   when: [["pk", "exists"]],
 });
 
-/** Deletes orphaned queue positions and admits waiting runs: repairs what a crash between two commits left. */
+/** Deletes orphaned queue positions and admits waiting runs: repairs the state after a crash between two commits. */
 export async function sweepRunQueue(deps: AdmissionDeps): Promise<void> {
   const { items } = await deps.tables.query(runQueueTable, { pk: WAITING, limit: LET_IN_MAX });
   for (const turn of items) {

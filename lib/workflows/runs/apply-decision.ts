@@ -42,7 +42,7 @@ export async function applyWorkspaceChange(
   };
 }
 
-/** The run after a decision. */
+/** Returns the run after a decision. */
 export function applyDecision(
   run: StoredRun,
   state: RunState,
@@ -71,7 +71,7 @@ export function applyDecision(
   };
 }
 
-/** The writes of a finished step: its row and its values. */
+/** Returns the writes of a finished step: its row and its values. */
 export function resultWrites(
   run: StoredRun,
   program: Program,
@@ -111,7 +111,7 @@ function finishedEntry(decision: Decision, key: string): FinishedEntry | undefin
   );
 }
 
-/** The events of a decision: of the run and of its step. */
+/** Returns the events of a decision: those of the run and those of its step. */
 export function decisionEvents(
   run: StoredRun,
   next: StoredRun,

@@ -4,10 +4,10 @@ import type { FileDeps } from "../artifacts/open-artifact.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { getRun } from "./read.ts";
 
-/** Artifacts of one run in one answer. */
+/** Maximum number of artifacts in one response. */
 const OF_RUN_MAX = 10_000;
 
-/** What a run registered, newest first. Throws `not_found`. */
+/** Returns the artifacts of a run, newest first. Throws `not_found`. */
 export async function artifactsOfRun(
   deps: ListDeps & FileDeps & Pick<Ports, "tables">,
   runId: string,

@@ -8,16 +8,18 @@ import { runsUnderWay } from "./run-list.ts";
 import { isActionAllowed } from "./status-transitions.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
 
-/** Runs cancelled by one request, at most, and how many of them at once. */
+/** Maximum number of runs that one request cancels, and how many it cancels concurrently. */
 const CANCELLED_MAX = 1_000;
 const CANCELLED_AT_ONCE = 8;
-/** After so long a request cancels no further runs, milliseconds: what is left is told, and asked for again. */
+/**
+ * A request stops cancelling after this time, milliseconds; the response counts the remaining runs.
+ */
 const CANCELLING_MS = 20_000;
 const FILTER_MAX_LENGTH = 512;
 
 const filter = z.string().min(1, "must not be empty").max(FILTER_MAX_LENGTH).optional();
 
-/** Body of `POST /runs/cancel`; all filters that are given apply together. */
+/** Body of `POST /runs/cancel`; a run must match all given filters. */
 export const cancelBody = z
   .object({
     root_cause: filter.describe(
@@ -40,13 +42,13 @@ export const cancelledAnswer = z
   })
   .meta({ id: "CancelledRuns" });
 
-/** Cancels the runs that fit and are not over. */
+/** Cancels the unfinished runs that match the filters. */
 export async function cancelRuns(
   deps: ConductDeps & ListDeps & { readonly runBudget: RunBudget },
   { root_cause, workflow, trigger }: z.infer<typeof cancelBody>,
 ): Promise<z.infer<typeof cancelledAnswer>> {
   const began = deps.clock.now();
-  // First of all: what is under way starts no further ones while its runs are being cancelled.
+  // Closing the budget first prevents active runs from starting further runs while they are cancelled.
   if (root_cause !== undefined) await deps.runBudget.close(root_cause);
   const { runs } = await runsUnderWay(deps);
   const fitting = runs.filter(
@@ -73,8 +75,8 @@ export async function cancelRuns(
 }
 
 /**
- * Cancels a run for good. Executors see it within half a second and end the processes of its steps. Throws
- * `not_found`, and `bad_request` for a run that is over.
+ * Cancels a run permanently. Executors notice within half a second and end the processes of its steps. Throws
+ * `not_found`, and `bad_request` for a finished run.
  */
 export async function cancelRun(deps: ConductDeps, idOrNumber: string): Promise<StoredRun> {
   const run = await getRun(deps, idOrNumber);

@@ -47,10 +47,10 @@ import {
   stepsTable,
 } from "./table.ts";
 
-/** Rows closed in the transaction that ends their run, at most. */
+/** Maximum number of step rows that are closed in the transaction that ends their run. */
 const CLOSED_WITH_RUN_MAX = 60;
 
-/** Steps that were under way when the run was ended from outside are closed with it. */
+/** Closes the running steps of a run that is cancelled or failed from outside, in the transaction that ends it. */
 function closedSteps(run: StoredRun, next: StoredRun, program: Program, input: Input): Write[] {
   if (input.type !== "cancel" && input.type !== "fail") return [];
   const status = input.type === "cancel" ? "cancelled" : "failed";
@@ -85,7 +85,7 @@ export type ConductDeps = EventDeps &
 
 const TRIES_MAX = 20;
 
-/** Takes a message of a run: an input that moves it on, or events that one of its steps generated. */
+/** Handles a message for a run: an input that advances it, or events that one of its steps generated. */
 export async function conduct(
   deps: ConductDeps,
   { run_id, input, report, events }: ConductMessage,
@@ -95,9 +95,9 @@ export async function conduct(
 }
 
 /**
- * Takes one input of a run: decides, and commits the new state, its history, the step's row, its values and
- * the events that tell of it together, on the condition that nobody moved the run meanwhile. An input that
- * comes twice changes nothing the second time and sends again what may have been lost.
+ * Handles one input of a run: decides, and commits the new state, the history, the step's row, its values and its
+ * events in one transaction. The transaction fails if the run changed since it was read. A duplicate input changes
+ * nothing and resends the messages that may have been lost.
  */
 async function conductInput(deps: ConductDeps, message: InputMessage): Promise<StoredRun | undefined> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
@@ -113,7 +113,7 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
     const program = await programOf(deps, run);
     const decision = decide(program, run.state, message.input);
     if (decision.entries.length === 0) {
-      // A second command for a step would be the first of its number to a process that has just started.
+      // Not with a local outbox: to a process that has just started, a duplicate command would be the first.
       if (deps.outbox.atomic !== true)
         await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
       await tellWatchesAgain(deps, run, message.report);
@@ -136,7 +136,7 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
   throw new Error("the run is contended");
 }
 
-/** Sees that steps which wait to be tried again are told when their time comes; again does no harm. */
+/** Sets the timers that retry waiting steps. Idempotent. */
 export async function setTimers(deps: Pick<Ports, "timers">, { run_id, state }: StoredRun): Promise<void> {
   for (const { input, at } of waiting(state)) {
     const id = `retry:${run_id}:${input.dispatch}`;
@@ -145,15 +145,15 @@ export async function setTimers(deps: Pick<Ports, "timers">, { run_id, state }: 
   }
 }
 
-/** The place that the run was to have may be free or not. */
+/** After an error the slot may be free or taken, so the cached view of the slots is discarded. */
 function forgetting(deps: AdmissionDeps, slot: number | undefined, error: unknown): never {
   deps.runSlots.forget(slot);
   throw error;
 }
 
 /**
- * Tells the executors of a run that was ended from outside that nobody waits for its steps any more. Until that
- * is done the run counts as active, and the sweep finds it.
+ * Tells the executors that the run has ended, so that they stop its steps. Until then the run counts as active, so the
+ * sweep finds it.
  */
 export async function endSteps(
   deps: Pick<Ports, "claims" | "tables" | "outbox" | "clock" | "ids">,
@@ -168,7 +168,7 @@ export async function endSteps(
   return told ?? run;
 }
 
-/** Once: a message that comes again finds its mark. */
+/** Records the events once: a duplicate message finds the item of the first one. */
 async function recordEvents(deps: ConductDeps, runId: string, { id, drafts }: StepEvents): Promise<void> {
   await emitEvents(deps, drafts, {
     op: "put",
@@ -234,7 +234,10 @@ async function commitDecision(
   return next;
 }
 
-/** What tells watch triggers of files that a step has changed; nothing where the workspace has no such layer. */
+/**
+ * Returns the bus entries that notify watch triggers of changed files; none if the workspace does not contain the
+ * layer.
+ */
 async function forWatches(
   deps: Pick<ConductDeps, "catalog">,
   run: StoredRun,
@@ -253,7 +256,7 @@ async function forWatches(
   });
 }
 
-/** What the commit told may have been lost after it; told twice, nothing fires twice. */
+/** Publishes the change again, since the first message may have been lost after the commit. Each trigger fires once. */
 async function tellWatchesAgain(
   deps: ConductDeps,
   run: StoredRun,
@@ -264,7 +267,7 @@ async function tellWatchesAgain(
   await deps.bus.publish(await forWatches(deps, run, report, workspace?.layers));
 }
 
-/** A step that holds others took the time since it began, not that of leaving it alone. */
+/** The duration of a container is measured from its start, not from the start of its `leave` phase. */
 function withWholeTime(run: StoredRun, message: InputMessage, now: number): InputMessage {
   const { input, report } = message;
   if (input.type !== "result" || report === undefined) return message;
@@ -273,7 +276,7 @@ function withWholeTime(run: StoredRun, message: InputMessage, now: number): Inpu
   return { ...message, report: { ...report, duration_ms: Math.max(0, now - Date.parse(begun)) } };
 }
 
-/** A run that is ended from outside: its steps may be under way. */
+/** Whether an input ends a run from outside, possibly while steps are running. */
 const closes = ({ input }: InputMessage): boolean => input.type === "cancel" || input.type === "fail";
 
 /** The alarm on failed runs counts these lines. */

@@ -33,7 +33,7 @@ import { TARGET_MAX_LENGTH } from "./targets.ts";
 export interface RunRequest {
   readonly runId: string;
   readonly workflow: string;
-  /** The newest one where it is not given. */
+  /** Default: the newest revision. */
   readonly revision?: number;
   readonly target: string;
   readonly params: Readonly<Record<string, string>>;
@@ -41,29 +41,29 @@ export interface RunRequest {
   readonly triggerType: TriggerType;
   readonly triggerName?: string;
   readonly eventId?: string;
-  /** Of several runs that were asked for together; alone a run is a job of its own. */
+  /** Set if one request starts several runs; otherwise each run is its own job. */
   readonly job?: RunJob;
   readonly priority?: string;
-  /** Minutes that it may take from its start. */
+  /** Maximum duration from the start, minutes. */
   readonly timeout?: number;
-  /** `{{HeuristicsCheck}}`, `{{threads}}` and `{{TargetFile}}`, where they are not the defaults. */
+  /** Override the defaults of `{{HeuristicsCheck}}`, `{{threads}}` and `{{TargetFile}}`. */
   readonly heuristics?: string;
   readonly threads?: number;
   readonly targetFile?: string;
-  /** It is made, and starts when it is told to. */
+  /** The run is created but stays pending until a caller starts it. */
   readonly held?: boolean;
   readonly hop?: number;
-  /** Its event or itself where it is not given. */
+  /** Default: the id of the event, or else of the run itself. */
   readonly rootCause?: string;
-  /** Further values that the run's templates may name. */
+  /** Further values that templates of the run may name. */
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
 export interface RunJob {
   readonly id: string;
-  /** Its place in the job, from 0. */
+  /** Position in the job, from 0. */
   readonly index: number;
-  /** How many runs the job has, and how many of them may go at once. */
+  /** Number of runs in the job, and how many of them may run concurrently. */
   readonly size: number;
   readonly width: number;
 }
@@ -77,13 +77,13 @@ export type CreateDeps = Omit<EventDeps, "outbox"> &
     readonly undefinedNames: "empty" | "fail";
   };
 
-/** A parameter as it is shown with its run, characters; templates see all of it. */
+/** Longest parameter value in a run record, characters; templates use the full value. */
 const SHOWN_PARAM_LENGTH = 1_000;
 
 /**
- * What has to be committed to make a run: its row, its mark, its values and the message that starts it. A run that
- * cannot start (a required parameter is missing, a module of a triggered flow is gone) is made all the same,
- * as one that failed, with the reason. Throws `not_found` and `bad_request` for a workflow that is not there.
+ * Composes the commit that creates a run: its row, its pending entry, its values and its start message. A run that
+ * cannot start (a required parameter is missing, a module of a triggered flow was deleted) is created as failed, with
+ * the reason. Throws `not_found` and `bad_request` if the workflow does not exist.
  */
 export async function composeRun(
   deps: CreateDeps,
@@ -195,7 +195,7 @@ export async function composeRun(
   };
 }
 
-/** What else the run is found by. */
+/** Writes the items by which a run is found: its number, and its position in its job. */
 function nameWrites({ run_id, number }: StoredRun, { job }: RunRequest): Write[] {
   const keys = [numberKey(number), ...(job === undefined ? [] : [memberKey(job.id, job.index)])];
   return keys.map((key) => ({ op: "put", table: runNamesTable, item: { ...key, run_id } }));
@@ -207,7 +207,7 @@ interface Departure {
   readonly starts: boolean;
 }
 
-/** A run is sent off at once, or waits until it is told to start or one of its job has ended. */
+/** A run starts immediately, or waits for a caller's start or for another run of its job to end. */
 function departureOf(run: StoredRun, { held, job }: RunRequest, now: string): Departure {
   if (run.status !== "pending" || held === true) return { run, writes: [], starts: false };
   if (job === undefined || job.index < job.width)
@@ -216,7 +216,7 @@ function departureOf(run: StoredRun, { held, job }: RunRequest, now: string): De
   return { run: { ...run, queued }, writes: [enqueueWrite(queued, run.run_id)], starts: false };
 }
 
-/** What tells the conductor to begin. */
+/** The message that starts a run. */
 export function startMessage(runId: string) {
   const body = JSON.stringify({ run_id: runId, input: { type: "start" } });
   return { queue: CONDUCT_QUEUE, messages: [{ body, groupId: runId, deduplicationId: `start:${runId}` }] };

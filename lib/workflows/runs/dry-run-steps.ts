@@ -31,13 +31,13 @@ export type PlanDeps = Pick<Ports, "scripts" | "secrets" | "ids"> & {
   readonly paths: Pick<StepPaths, "workspacesDir">;
 };
 
-/** What comes with a step from outside of it. */
+/** The context of a step. */
 interface Around {
   readonly module: string;
   readonly parent: string;
   readonly depth: number;
   readonly loops: readonly string[];
-  /** Of what holds it. */
+  /** Whether the step's container runs. */
   readonly fate: Fate;
 }
 
@@ -49,7 +49,7 @@ const TEXT_MAX = 8_000;
 
 const ENTRIES_MAX = 200;
 
-/** Fields that are told of apart, or are scripts for later. */
+/** Fields that have a property of their own in the plan, or are scripts that run later. */
 const APART: ReadonlySet<string> = new Set([
   "name",
   "type",
@@ -62,12 +62,12 @@ const APART: ReadonlySet<string> = new Set([
   "decision",
 ]);
 
-/** The steps of a run in their order, as they would be executed, without executing any. */
+/** Plans the steps of a run in execution order, without executing them. */
 export class PlannedSteps {
   readonly steps: PlannedStep[] = [];
   readonly #deps: PlanDeps;
   readonly #workspace: string;
-  /** Names that earlier steps give values to, and how such names begin. */
+  /** Names of values that earlier steps set, and prefixes of such names. */
   readonly #made = new Set<string>();
   readonly #beginnings: string[] = [];
 
@@ -76,7 +76,7 @@ export class PlannedSteps {
     this.#workspace = workspace;
   }
 
-  /** A module with its own parameters, over the values of the run. */
+  /** Adds a module; its own parameters override the values of the run. */
   async addModule(
     module: ProgramModule,
     inFlow: FlowModule | undefined,
@@ -178,7 +178,7 @@ export class PlannedSteps {
   }
 }
 
-/** Steps after it run where its decision leaves them. */
+/** Whether the decision of a step has a `goto`: whether later steps run depends on it. */
 function leadsElsewhere({ decision }: Step): boolean {
   if (decision === undefined) return false;
   const { cases, default: otherwise, conditions } = decision;

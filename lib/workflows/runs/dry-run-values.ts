@@ -4,10 +4,10 @@ import { renderScript } from "../expressions/render-script.ts";
 import { renderText, renderValue } from "../expressions/render-text.ts";
 import { loopNames } from "../expressions/variable-names.ts";
 
-/** What is known only when the run goes: what steps make, and the items of loops. */
+/** Names whose values are known only during the run: results of steps, and loop variables. */
 export interface Later {
   readonly made: ReadonlySet<string>;
-  /** A name that begins with one of these is made by a step. */
+  /** Prefixes of names that steps set. */
   readonly beginnings: readonly string[];
   readonly loops: readonly string[];
 }
@@ -23,7 +23,7 @@ const IDENTIFIER = /(?<![\w$])(\.\s*)?([A-Za-z_$][\w$]*)/g;
 
 const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
 
-/** What a condition may name without leaving what is known: it neither reads files nor starts anything. */
+/** Names that a condition may use in a dry run: evaluating them reads no files and starts nothing. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "true",
   "false",
@@ -51,7 +51,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "void",
 ]);
 
-/** Values as far as they are known before a run; what is not stays as it was written. */
+/** The values known before a run; unknown placeholders stay as written. */
 export class PlanValues {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #later: Later;
@@ -63,7 +63,7 @@ export class PlanValues {
     this.#loopNames = loopNames(later.loops);
   }
 
-  /** Text with what is known in it; a template that does not parse says why. */
+  /** Renders the known values of a text; for a template that does not parse, returns the reason. */
   text(source: string): string {
     try {
       const template = parseTemplate(source, { loopVariables: this.#loopNames });
@@ -75,7 +75,7 @@ export class PlanValues {
     }
   }
 
-  /** The value of a template; undefined where it is not known. */
+  /** Returns the value of a template; undefined if it is unknown. */
   value(source: string): unknown {
     try {
       const template = parseTemplate(source, { loopVariables: this.#loopNames });
@@ -86,7 +86,7 @@ export class PlanValues {
     }
   }
 
-  /** A condition is evaluated only where all that it names is known, and none of it is a function of ours. */
+  /** Evaluates a condition only if all names in it are known and none is a function of the script library. */
   async isTrue(deps: Pick<Ports, "scripts" | "ids">, condition: string): Promise<Truth> {
     let names: readonly string[];
     try {

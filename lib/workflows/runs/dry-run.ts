@@ -7,7 +7,7 @@ import { workspaceName } from "../workspaces/workspace-name.ts";
 import { type PlanDeps, PlannedSteps, plannedStep } from "./dry-run-steps.ts";
 import { readStart, type StartBody, type StartDeps } from "./start.ts";
 
-/** What a run would do. */
+/** Response of a dry run. */
 export const dryRunAnswer = z
   .object({
     message: z.string(),
@@ -25,13 +25,13 @@ export const dryRunAnswer = z
   })
   .meta({ id: "DryRun" });
 
-/** Stands for the id of the run that is not made. */
+/** Placeholder for the run id, since a dry run creates no run. */
 const NO_RUN = "dry-run";
 const SHOWN_LENGTH = 1_000;
 
 /**
- * Renders and plans what `POST /runs` would start, for its first target, and executes and stores nothing. Throws
- * what starting it would throw.
+ * Renders and plans what `POST /runs` would start, for its first target only. Executes and stores nothing. Throws the
+ * errors that `POST /runs` would throw.
  */
 export async function dryRun(
   deps: StartDeps & PlanDeps,

@@ -9,7 +9,7 @@ import type { StoredRun } from "./table.ts";
 
 const SHOWN_ERROR_LENGTH = 500;
 
-/** Runs that are cancelled at the same time. */
+/** Number of runs that are cancelled concurrently. */
 const CANCELS_AT_ONCE = 8;
 
 const counts = {
@@ -20,7 +20,7 @@ const counts = {
   cancelled: z.int(),
 };
 
-/** A job: runs that were asked for together. Reference 1.4. */
+/** A job: the runs that one request started. Reference 1.4. */
 export const jobRecord = z
   .object({
     job_id: z.string(),
@@ -83,8 +83,8 @@ function jobStatus(runs: readonly StoredRun[]): RunStatus | "partial" {
 }
 
 /**
- * Cancels every run of a job that is not over, those that wait first, so that none of them starts meanwhile; answers
- * which. Throws `not_found`, and `bad_request` for a job that is over.
+ * Cancels every unfinished run of a job, waiting runs first, so that none of them starts meanwhile. Returns the ids of
+ * the cancelled runs. Throws `not_found`, and `bad_request` for a finished job.
  */
 export async function cancelJob(deps: ConductDeps, jobId: string): Promise<string[]> {
   const runs = await jobRuns(deps, jobId);
@@ -99,7 +99,7 @@ export async function cancelJob(deps: ConductDeps, jobId: string): Promise<strin
         await cancelRun(deps, run.run_id);
         cancelled.push(run.run_id);
       } catch (error) {
-        // It has ended by itself meanwhile.
+        // The run finished in the meantime.
         if (!(error instanceof ApiError)) throw error;
       }
     }

@@ -6,7 +6,7 @@ import type { StepPaths } from "../steps/context.ts";
 import { flushLog, runLogPath } from "../steps/run-log.ts";
 import { getRun } from "./read.ts";
 
-/** Of one answer, bytes. */
+/** Largest part of a log in one response, bytes. */
 const LOG_MAX_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
@@ -24,16 +24,16 @@ export const logRecord = z
 type LogDeps = Pick<Ports, "tables" | "outbox"> & { readonly paths: Pick<StepPaths, "logsDir"> };
 
 export interface LogPart {
-  /** So many of the last lines. */
+  /** Number of lines from the end. */
   readonly tail?: number | undefined;
-  /** From here on, bytes. */
+  /** Position of the first byte. */
   readonly offset?: number | undefined;
 }
 
 /**
- * A part of a run's log, at most 1 MiB of whole lines: from its beginning where nothing else is asked for. Throws
- * `not_found` for no such run, and where its steps were executed on other machines alone, which keep the log;
- * `bad_request` for two parts at once.
+ * Reads a part of a run's log, at most 1 MiB of whole lines; by default from the beginning. Throws `not_found` if the
+ * run does not exist, or if its steps were executed only on other machines, which keep the log; `bad_request` if both
+ * `tail` and `offset` are given.
  */
 export async function readRunLog(
   deps: LogDeps,
@@ -80,7 +80,7 @@ function wholeLines(bytes: Buffer): Buffer {
   return end === 0 ? bytes : bytes.subarray(0, end);
 }
 
-/** Where the text was cut, its first line is not whole. */
+/** If the text was cut, its first line is incomplete and is dropped. */
 function lastLines(bytes: Buffer, count: number, cut: boolean): Buffer {
   let at = bytes.length - 1;
   for (let lines = 0; lines < count; lines += 1) {

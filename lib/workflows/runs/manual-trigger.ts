@@ -4,8 +4,8 @@ import { findByName } from "../store/find-workflow.ts";
 import type { WorkflowHead } from "../store/table.ts";
 
 /**
- * Throws `bad_request` where a workflow has a manual trigger and it is off: it may then not be started by hand. One
- * without such a trigger may. Reference 4.
+ * Throws `bad_request` if the workflow has a manual trigger and it is disabled. A workflow without a manual trigger may
+ * be started by hand. Reference 4.
  */
 export async function requireManualStart(
   { catalog }: { readonly catalog: CatalogReader },

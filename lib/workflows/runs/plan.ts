@@ -7,20 +7,20 @@ import type { Definitions } from "../store/store.ts";
 
 type PlanDeps = Pick<Ports, "tables"> & { readonly definitions: Definitions };
 
-/** The modules of a run with the revisions that it keeps. */
+/** The modules of a run with their pinned revisions. */
 export interface Pinned {
   readonly modules: readonly PinnedModule[];
   readonly definitions: readonly Definition[];
   readonly problem?: string;
 }
 
-/** What a run executes: looked up once for all runs of a job. */
+/** What a run executes; resolved once for all runs of a job. */
 export interface Plan extends Pinned {
   readonly definition: Definition;
   readonly revision: number;
 }
 
-/** Throws `not_found` and `bad_request` for a workflow that is not there. */
+/** Throws `not_found` and `bad_request` if the workflow does not exist. */
 export async function planFor(
   deps: PlanDeps,
   request: {
@@ -37,7 +37,7 @@ export async function planFor(
   return { definition, revision, ...(await pinFor(deps, request, definition, revision)) };
 }
 
-/** Who starts a run by hand is told what is wrong with its flow; what an event triggers becomes a failed run. */
+/** An invalid flow is an error for a caller who starts a run, and a failed run for a trigger. */
 async function pinFor(
   deps: PlanDeps,
   request: { readonly eventId?: string | undefined },

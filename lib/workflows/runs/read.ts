@@ -20,7 +20,7 @@ import {
   stepsTable,
 } from "./table.ts";
 
-/** A run as callers see it. Reference 6. */
+/** A run in responses. Reference 6. */
 export const runRecord = z
   .object({
     id: z.int(),
@@ -111,7 +111,7 @@ export function toRunRecord(run: StoredRun): RunRecord {
   };
 }
 
-/** Runs that fit the filters, newest first. */
+/** Returns the runs that match the filters, newest first. */
 export async function listRuns(
   deps: ListDeps,
   filters: RunFilters,
@@ -125,7 +125,7 @@ const RUN_ID_MAX_LENGTH = 128;
 
 const NUMBER = /^\d{1,15}$/;
 
-/** A run by its id or its number. Throws `not_found`. */
+/** Returns a run by its id or its number. Throws `not_found`. */
 export async function getRun(deps: Pick<Ports, "tables">, idOrNumber: string): Promise<StoredRun> {
   const runId = NUMBER.test(idOrNumber)
     ? (await deps.tables.get(runNamesTable, numberKey(Number(idOrNumber))))?.run_id
@@ -139,8 +139,8 @@ export async function getRun(deps: Pick<Ports, "tables">, idOrNumber: string): P
 }
 
 /**
- * Every step of a run that was asked for, in the order in which they were; items of a foreach are part of it.
- * Throws `not_found`.
+ * Returns every step of a run that was requested, in request order, without the items of a foreach, which are part of
+ * it. Throws `not_found`.
  */
 export async function listSteps(
   deps: Pick<Ports, "tables"> & { readonly definitions: Definitions },
@@ -150,7 +150,7 @@ export async function listSteps(
   const run = await getRun(deps, idOrNumber);
   const runId = run.run_id;
   for (const step of await stepsUnderWay(deps, run)) steps.set(step.key, step);
-  // What was done since the run was read is done.
+  // The row of a step that finished after the run was read replaces its running state.
   for (const step of await readAll(deps, stepsTable, { pk: runId })) steps.set(step.key, step);
   const ordered = [...steps.values()].sort(
     (a, b) => compare(a.started_at, b.started_at) || a.dispatch - b.dispatch,
@@ -197,7 +197,7 @@ export const historyRecord = z
   .looseObject({ number: z.int(), at: z.string(), type: z.string() })
   .meta({ id: "HistoryEntry" });
 
-/** Steps that are done and fit the filters, those of the newest runs first. Reference 1.6. */
+/** Returns the finished steps that match the filters, those of the newest runs first. Reference 1.6. */
 export async function listStepResults(
   deps: ListDeps,
   filters: StepFilters,
@@ -206,7 +206,7 @@ export async function listStepResults(
   return mapped(await findSteps(deps, filters, page), ({ run_id, step }) => toStepRecord(run_id, step));
 }
 
-/** What happened to a run, oldest first. Throws `not_found`. */
+/** Returns the history of a run, oldest entry first. Throws `not_found`. */
 export async function listHistory(
   deps: Pick<Ports, "tables">,
   idOrNumber: string,

@@ -62,16 +62,16 @@ export interface RerunRequest {
 }
 
 /**
- * A run like another one, of the workflow as it is stored now: `pending` until it is started. Throws `not_found`,
- * `bad_request`.
+ * Creates a copy of a run from the current revision of its workflow; it stays `pending` until it is started. Throws
+ * `not_found` and `bad_request`.
  */
 export function duplicateRun(deps: StartDeps, idOrNumber: string): Promise<RerunRequest> {
   return makeAgain(deps, idOrNumber, { held: true });
 }
 
 /**
- * Starts a run like another one, with some parameters changed, of the workflow as it is stored now. Throws
- * `not_found`, `bad_request`.
+ * Starts a copy of a run from the current revision of its workflow, with some parameters changed. Throws `not_found`
+ * and `bad_request`.
  */
 export function rerunRun(
   deps: StartDeps,
@@ -97,7 +97,7 @@ async function makeAgain(
     triggerType: "api",
     priority: original.priority,
     hop: original.hop,
-    // What an event brought is still there for templates to name.
+    // Values of the original run's event stay available to templates.
     values: base.values,
     ...(original.timeout === undefined ? {} : { timeout: original.timeout }),
     ...(change.held === true ? { held: true } : {}),
@@ -108,7 +108,7 @@ async function makeAgain(
   return { original, run };
 }
 
-/** The parameters and built-in variables that a run began with. */
+/** Returns the parameters and built-in variables that a run started with. */
 export async function baseOf(deps: Pick<Ports, "tables" | "blobs">, runId: string): Promise<BaseValues> {
   const item = await deps.tables.get(valuesTable, valueKey(runId, BASE_VALUES));
   if (item === undefined) return { values: {}, trusted: [] };
@@ -116,7 +116,7 @@ export async function baseOf(deps: Pick<Ports, "tables" | "blobs">, runId: strin
   return ((await openValue(deps, kept)) as BaseValues | null) ?? { values: {}, trusted: [] };
 }
 
-/** Those that the run was given; what it had by default is found anew, and stays text of the workflow. */
+/** Only parameters that the original run was given; defaults are computed again and stay trusted workflow text. */
 function givenParams(run: StoredRun, { values, trusted, given }: BaseValues): Record<string, string> {
   const names = given ?? Object.keys(run.params).filter((name) => !trusted.includes(name));
   return Object.fromEntries(
@@ -126,7 +126,7 @@ function givenParams(run: StoredRun, { values, trusted, given }: BaseValues): Re
 
 const TRIES_MAX = 10;
 
-/** Sends a pending run off. Throws `not_found`, and `bad_request` for a run that has been started. */
+/** Starts a pending run. Throws `not_found`, and `bad_request` for a run that has already started. */
 export async function startPending(
   deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids">,
   idOrNumber: string,
@@ -138,7 +138,7 @@ export async function startPending(
         "bad_request",
         `Cannot start run with status '${run.status}'. Only runs with 'pending' status can be started.`,
       );
-    // It waits for its turn already.
+    // The run is already queued.
     if (run.queued !== undefined) return run;
     const moved_at = new Date(deps.clock.now()).toISOString();
     const item: StoredRun = { ...run, moved_at, version: run.version + 1 };

@@ -8,13 +8,13 @@ import { programOf } from "./running-steps.ts";
 import { commandEntries } from "./step-commands.ts";
 import { runKey, runsTable, type StoredRun } from "./table.ts";
 
-/** A run that did not move for so long is looked at, milliseconds. */
+/** A run that has not changed for this time is considered stalled, milliseconds. */
 const STALLED_AFTER_MS = 2 * 60 * 1000;
 const PAGE = 100;
 
 /**
- * Looks for runs that have not moved for a while, and sends again what they wait for. An executor that is at
- * work on a step already lets the second request for it pass.
+ * Finds stalled runs and resends the messages that they wait for. An executor that is already working on a step ignores
+ * the duplicate request.
  */
 export async function resendStalledRuns(deps: ConductDeps & Pick<Ports, "queues">): Promise<number> {
   const now = deps.clock.now();

@@ -34,16 +34,16 @@ import {
 
 type ResumeDeps = ConductDeps & Pick<Ports, "queues"> & { readonly runNumbers: NumberSequence };
 
-/** Writes of one transaction, few enough for their bytes too. */
+/** Number of writes per transaction; small enough for the byte limit as well. */
 const WRITES_TOGETHER = 25;
 
-/** Entries of one item of a history. */
+/** Number of entries in one history item. */
 const ENTRIES_TOGETHER = 500;
 
 /**
- * Goes on after a failure: a new run, of the same revisions and in the same workspace, that takes over what the
- * failed one did up to the step that failed, and begins with that step. Throws `not_found`, and `bad_request` where
- * the run did not fail, or failed before it began.
+ * Resumes a failed run: creates a new run with the same revisions and workspace that takes over the results up to the
+ * failed step and starts with that step. Throws `not_found`, and `bad_request` if the run did not fail, or failed
+ * before its first step.
  */
 export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<RerunRequest> {
   const original = await getRun(deps, idOrNumber);
@@ -84,8 +84,8 @@ export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<R
 }
 
 /**
- * A history up to where the step that failed the run was asked for; all but its end where no step did. Empty where
- * nothing was asked for.
+ * Returns the history up to the request of the step that failed the run; if no step failed it, up to
+ * the end of the run. Empty if no step was running there.
  */
 export function upToFailure(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
   let state = NEW_RUN;
@@ -107,7 +107,7 @@ export function upToFailure(entries: readonly HistoryEntry[]): readonly HistoryE
   return Object.keys(replay(kept).frames).length > 0 ? kept : [];
 }
 
-/** The steps under way are asked for once more, as further attempts: whoever had them answers another run. */
+/** Requests the running steps again, as further attempts: their executors report to the original run. */
 function restarted(program: Program, kept: readonly HistoryEntry[], whole: readonly HistoryEntry[]) {
   let state = replay(kept);
   const entries = [...kept];
@@ -152,7 +152,7 @@ async function resumedRow(
   };
 }
 
-/** What lies behind a run: written before its row, so that whoever sees the row finds it. */
+/** Copies what belongs to the run before its row is written, so that a reader of the row finds all of it. */
 async function copyBehind(
   deps: ResumeDeps,
   original: StoredRun,
@@ -193,7 +193,7 @@ async function copyBehind(
   await copyItems(deps, original, run);
 }
 
-/** The old run may be removed before the new one has ended. */
+/** Copies the blob, since the original run may be deleted before the new one ends. */
 async function copyBlob(
   deps: Pick<Ports, "blobs">,
   blob: string,
@@ -206,7 +206,7 @@ async function copyBlob(
   return own;
 }
 
-/** Items of the loops that are under way. */
+/** Copies the items of the running loops. */
 async function copyItems(deps: Pick<Ports, "blobs">, original: StoredRun, run: StoredRun): Promise<void> {
   for (const [key, { children }] of Object.entries(run.state.frames)) {
     for (let from = 0; from < (children?.total ?? 0); from += ITEMS_PER_BATCH)

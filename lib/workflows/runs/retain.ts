@@ -24,20 +24,20 @@ import {
   stepsTable,
 } from "./table.ts";
 
-/** Runs, and steps, removed in one sweep. */
+/** Maximum number of runs, and of steps, that one sweep deletes. */
 const RUNS_MAX = 300;
 
 const STEPS_MAX = 5_000;
 
-/** Runs whose belongings are removed at the same time. */
+/** Number of runs whose data is deleted concurrently. */
 const RUNS_AT_ONCE = 10;
 
-/** Writes of one transaction; blobs listed together. */
+/** Number of writes per transaction, and of blobs per listing. */
 const WRITES_AT_ONCE = 100;
 
 const BLOBS_AT_ONCE = 1_000;
 
-/** Runs that are listed anew in one transaction, three writes each. */
+/** Number of runs that one transaction lists again, with three writes each. */
 const RELISTED_MAX = 30;
 
 export type RetainRunsDeps = ListDeps &
@@ -47,9 +47,9 @@ export type RetainRunsDeps = ListDeps &
   };
 
 /**
- * Removes runs that ended longer ago than the setting says, with all that belongs to them: steps, history, values,
- * logs, artifacts. A run that is not over, or ended lately, and is in the way of younger ones is listed anew, before
- * them. Answers how many were removed.
+ * Deletes runs that ended before the retention period, with their steps, history, values, logs and artifacts. An old
+ * run that is unfinished or ended recently is indexed again, so that it does not block the deletion of newer runs.
+ * Returns the number of deleted runs.
  */
 export async function retainRuns(deps: RetainRunsDeps): Promise<number> {
   const { runsMs } = deps.retention;
@@ -87,8 +87,8 @@ const isDue = ({ status, completed_at }: StoredRun, before: string): boolean =>
   isTerminal(status) && completed_at !== null && completed_at < before;
 
 /**
- * Those to be removed are all up to the first that is young. One that was made long ago and is to stay comes into the
- * index again where it stands before one that is to go, or in front of nothing but its like.
+ * The runs to delete are a prefix of the list that ends at the first recent run. An old run that stays is indexed again
+ * if a later run is to be deleted, or if the whole page stays.
  */
 async function judgeRuns(deps: ListDeps, ids: readonly string[], before: string): Promise<Verdict> {
   const runs = await recordsOf(deps, runList, ids);
@@ -105,14 +105,14 @@ async function judgeRuns(deps: ListDeps, ids: readonly string[], before: string)
   return { count, writes: relisted.flatMap(({ run }) => listAnew(run)) };
 }
 
-/** On the condition that it is as it was read: one that moves on meanwhile is looked at again. */
+/** Fails if the run changed since it was read; the next sweep looks at it again. */
 const listAnew = (run: StoredRun): Write[] => [
   { op: "check", table: runsTable, key: runKey(run.run_id), when: [["version", "=", run.version]] },
   { op: "delete", table: listEntriesTable, key: entryKey(runList.name, run.run_id) },
   runPendingWrite(run),
 ];
 
-/** Steps come into their list when their run is over, and go with it. */
+/** Steps are indexed when their run finishes and are deleted with it. */
 async function judgeSteps(deps: ListDeps, keys: readonly string[], before: string): Promise<Verdict> {
   const owners = keys.map((key) => stepKeyOf(key).pk);
   const runs = await recordsOf(deps, runList, [...new Set(owners)]);
@@ -123,7 +123,7 @@ async function judgeSteps(deps: ListDeps, keys: readonly string[], before: strin
   return { count: stays < 0 ? keys.length : stays };
 }
 
-/** What is left of these runs. Their rows go last: who comes again finds by them what there was. */
+/** Deletes the data of these runs, their rows last: after an interruption the rows show what is left to delete. */
 async function removeRuns(deps: RetainRunsDeps, runs: readonly StoredRun[]): Promise<void> {
   for (const [job, members] of Map.groupBy(runs, ({ run_group_id }) => run_group_id)) {
     for (let start = 0; start < members.length; start += RUNS_AT_ONCE)

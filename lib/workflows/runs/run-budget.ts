@@ -12,19 +12,22 @@ import type { Key } from "../../platform/tables.ts";
 import { triggerStateTable } from "../store/trigger-tables.ts";
 import { rootCauseOf, runKey, runsTable } from "./table.ts";
 
-/** How long the runs of a root cause are counted after the last of them, milliseconds. */
+/** How long the runs of a root cause are counted after its latest run, milliseconds. */
 const COUNTED_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
 type BudgetDeps = Pick<Ports, "tables" | "clock" | "log">;
 
-/** Bounds how many runs one root cause may start through the runs that it started: a fan-out that no hop limit bounds. */
+/**
+ * Limits the number of runs that one root cause may start through its runs: bounds a fan-out that the hop limit does
+ * not.
+ */
 export interface RunBudget {
   /**
-   * Admits runs that an event with a hop starts: one write for each such event, none for events from outside. The item
-   * is that of the root cause, so busy installations write to many. A retried transaction may count its runs twice.
+   * Admits the runs that an event with a hop starts, with one write per event; events from outside need none. Each root
+   * cause has its own item, which spreads the writes. A retried transaction may count its runs twice.
    */
   admit(event: EventDraft, runs: number): Promise<Admission>;
-  /** Lets a root cause start no further runs. */
+  /** Prevents a root cause from starting further runs. */
   close(rootCause: string): Promise<void>;
 }
 
@@ -42,7 +45,7 @@ export function runBudget(deps: BudgetDeps, limit: number): RunBudget {
       const before = after - runs;
       const granted = Math.max(0, Math.min(runs, limit - before));
       const admission = { granted, root_cause: rootCause };
-      // Only one event takes the count over the limit: the record is written once for each root cause.
+      // Only one event takes the count over the limit, so the message is logged once per root cause.
       if (granted === runs || before > limit) return admission;
       deps.log.error("run budget exhausted", { root_cause: rootCause, limit });
       return { ...admission, refusal: refusalDraft(event, rootCause, limit) };
@@ -80,7 +83,7 @@ function refusalDraft(event: EventDraft, rootCause: string, limit: number): Even
   };
 }
 
-/** Throws `bad_request` where runs that a run asks for are more than the budget of its root cause allows. */
+/** Throws `bad_request` if the requested runs exceed the budget of their root cause. */
 export async function requireRunBudget(deps: EventDeps, cause: Cause, runs = 1): Promise<void> {
   if ((cause.hop ?? 0) === 0) return;
   const draft = { topic: "run.requested", source: "api", data: {}, ...cause };

@@ -5,7 +5,7 @@ import type { Step } from "../schema/types.ts";
 import type { StepReport } from "../steps/messages.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
 
-/** The `run.*` events that a change of a run tells of. */
+/** Returns the `run.*` events of a change of a run. */
 export function runEvents(
   run: StoredRun,
   next: StoredRun,
@@ -42,7 +42,7 @@ export function runEvents(
   });
 }
 
-/** The event that tells of a step's end; a skipped step has none. */
+/** Returns the event of a finished step; a skipped step has none. */
 export function stepEvent(
   run: StoredRun,
   step: Step,

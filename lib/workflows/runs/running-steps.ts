@@ -3,7 +3,7 @@ import { buildProgram, type Program } from "../engine/program.ts";
 import type { Definitions } from "../store/store.ts";
 import { type StoredRun, type StoredStep, stepKey } from "./table.ts";
 
-/** The program of a run, from its pinned revisions. */
+/** Returns the program of a run, from its pinned revisions. */
 export async function programOf(
   deps: { readonly definitions: Definitions },
   run: StoredRun,
@@ -22,7 +22,7 @@ export async function programOf(
 /** Whether a step has its own row and events. Items of a foreach do not: the foreach aggregates them. */
 export const hasOwnRow = (key: string): boolean => !key.includes("#");
 
-/** The row of a running step. */
+/** Returns the row of a running step. */
 export function stepRow(
   run: Pick<StoredRun, "run_id" | "begun" | "updated_at" | "state">,
   program: Program,

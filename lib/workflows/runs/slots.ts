@@ -6,7 +6,7 @@ import { runQueueTable } from "./table.ts";
 
 const SLOTS = "slots";
 
-/** The same table: its other items are turns and places. */
+/** Another view of the run queue table, whose other items are queue positions and slots. */
 const slotCursorTable: TableSpec<Key & { readonly count: number }> = {
   name: runQueueTable.name,
   indexes: {},
@@ -14,57 +14,57 @@ const slotCursorTable: TableSpec<Key & { readonly count: number }> = {
 const slotKey = (slot: number): Key => ({ pk: SLOTS, sk: String(slot).padStart(6, "0") });
 
 /**
- * Places of runs that go at once, of the whole service. Each is an item that is written with the start of a run and
- * taken away with its end, so none is ever left over; which of them are free is remembered from commit to commit.
+ * The slots of concurrent runs, for the whole service. A slot is an item that is written with the start of a run and
+ * deleted with its end, so no slot leaks. Each process caches which slots are free.
  */
 export interface RunSlots {
-  /** Picks a free place for a run to be committed; undefined where there is none. */
+  /** Picks a free slot for a run that is about to be committed; undefined if there is none. */
   pick(): Promise<number | undefined>;
-  /** Keeps a free place for a run that is about to be told to start; false where there is none. */
+  /** Reserves a free slot for a run that is about to receive its start message; false if there is none. */
   keep(runId: string): Promise<boolean>;
-  /** The place that was kept for a run, which may be committed now. */
+  /** Takes the slot that was reserved for a run, to commit it with the run's start. */
   kept(runId: string): number | undefined;
-  /** Runs for which places are kept. */
+  /** Runs with a reserved slot. */
   awaited(): ReadonlySet<string>;
-  /** How many are free, as far as is known. */
+  /** Number of free slots, as far as this process knows. */
   free(): Promise<number>;
-  /** The place is free: the run that had it is over. */
+  /** Marks a slot as free, since its run has ended. */
   left(slot: number): void;
-  /** What is remembered was wrong: a commit that leaned on it, for this place, did not hold. */
+  /** Discards the cached view after a commit for this slot failed. */
   forget(slot?: number): void;
 }
 
-/** A place is kept for so long, milliseconds: the message that it is kept for has come or is lost. */
+/** How long a slot stays reserved, milliseconds; by then the start message has arrived or is lost. */
 const KEPT_MS = 10_000;
-/** Where other processes take places too, what is known of them is read again after so long, milliseconds. */
+/** Maximum age of the cached view if other processes take slots as well, milliseconds. */
 const VIEW_MAX_AGE_MS = 5_000;
-/** Places that one process claims at once to try before others: this share of the free ones, within these bounds. */
+/** Slots that a process claims at once to try before other processes do: a share of the free ones, up to a maximum. */
 const RANGE_SHARE = 1 / 16;
 const RANGE_MAX = 10;
-/** So long others get to commit what they have claimed before it is read which places are free, milliseconds. */
+/** How long other processes get to commit their claimed slots before the free ones are read again, milliseconds. */
 const COMMIT_WAIT_MS = 100;
 
 /**
- * Counts the places that were ever claimed. A claim makes nothing taken: it only keeps processes that start runs at
- * the same moment from trying the same places. Each claim goes on where the one before it ended, in a circle.
+ * Counts all claims of slots. A claim does not take a slot: it only keeps processes that start runs concurrently from
+ * trying the same slots. Each claim continues where the previous one ended, modulo the number of slots.
  */
 const CURSOR: Key = { pk: "slot-cursor", sk: "cursor" };
 
-/** What is known of the places. */
+/** The cached state of the slots. */
 interface View {
   readonly taken: Set<number>;
-  /** How many had been claimed when it was read. */
+  /** The value of the counter when the state was read. */
   readonly claimed: number;
   readonly readAt: number;
 }
 
-/** At most `max` places. */
+/** Creates at most `max` slots. */
 export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids">, max: number): RunSlots {
   const alone = deps.outbox.atomic === true;
   let view: View | undefined;
-  /** Claimed here, and not tried yet. */
+  /** Slots claimed by this process and not tried yet. */
   let claimed: number[] = [];
-  /** Picked here, and until when they may not be seen in the table. */
+  /** Slots picked by this process, and until when the table may not show them. */
   const picked = new Map<number, number>();
   const keeping = new Map<string, { readonly slot: number; readonly until: number }>();
   const awaited = new Set<string>();
@@ -88,7 +88,7 @@ export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids"
     if (isOld) claimed = [];
     return view === undefined || isOld ? look() : view;
   };
-  /** The oldest come first. */
+  /** Both maps are ordered by age, so the loops stop at the first entry that is still valid. */
   const dropOld = (): void => {
     const now = deps.clock.now();
     for (const [slot, until] of picked) {
@@ -113,7 +113,7 @@ export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids"
 
   const findAlone = async (): Promise<number | undefined> => firstFree(await current());
 
-  /** A place that no other process tries at the same moment, as far as can be seen. */
+  /** Finds a slot that, as far as this process knows, no other process tries concurrently. */
   const findAmongOthers = async (): Promise<number | undefined> => {
     let known = await current();
     const next = (): number | undefined => {
@@ -123,14 +123,14 @@ export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids"
     };
     const own = next();
     if (own !== undefined) return own;
-    // Other processes end runs as well: some places may have become free.
+    // Other processes end runs as well, so slots may have become free.
     if (freeOf(known).length === 0) known = await look();
     const free = freeOf(known).length;
     if (free === 0) return undefined;
     const size = Math.min(RANGE_MAX, Math.ceil(free * RANGE_SHARE));
     const end = await claim(deps, size);
     if (end - known.claimed > free) {
-      // More are claimed than are free: once the others have committed, it can be seen what is left.
+      // More slots are claimed than are free: waits until the other processes have committed, then reads again.
       await sleep(COMMIT_WAIT_MS);
       known = await look();
     }
@@ -147,7 +147,7 @@ export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids"
     return slot;
   };
   let last: Promise<unknown> = Promise.resolve();
-  /** One after another, so that no two read the places and claim some for the same need. */
+  /** Serialized, so that concurrent calls do not each read the slots and claim some. */
   const pick = (): Promise<number | undefined> => {
     const picking = last.then(pickNext);
     last = picking.catch(() => undefined);
@@ -184,14 +184,14 @@ async function cursorOf(deps: Pick<Ports, "tables">): Promise<number> {
   return item?.count ?? 0;
 }
 
-/** Claims the next `size` places; answers how many have been claimed with them. */
+/** Claims the next `size` slots. Returns the counter after the claim. */
 async function claim(deps: Pick<Ports, "tables">, size: number): Promise<number> {
   const item = await deps.tables.update(slotCursorTable, CURSOR, { add: { count: size } });
   if (item === undefined) throw new Error("an update without conditions was refused");
   return item.count;
 }
 
-/** Any of them: others that look for one at the same moment take another. */
+/** A random slot, so that concurrent processes choose different ones. */
 function anyOf({ ids }: Pick<Ports, "ids">, slots: readonly number[]): number | undefined {
   return slots[Number.parseInt(ids.random().slice(0, 8), 16) % slots.length];
 }

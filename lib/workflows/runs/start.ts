@@ -104,12 +104,12 @@ export const startAnswer = z
 export type StartDeps = CreateDeps &
   Pick<Ports, "outbox"> & { readonly paths: Pick<StepPaths, "workspacesDir"> };
 
-/** What a body asks for: the workflow, and the runs of it. */
+/** A parsed request: the workflow, and the runs to start. */
 export interface Asked {
   readonly plan: Plan;
   readonly workflow: string;
   readonly targets: readonly string[];
-  /** Of each run. */
+  /** Settings that all runs share. */
   readonly request: Omit<RunRequest, "runId" | "target" | "job">;
 }
 
@@ -155,8 +155,7 @@ const emptyTarget = (deps: Pick<Ports, "ids" | "clock">): string =>
   `empty-${deps.ids.random().slice(0, 6)}-${Math.floor(deps.clock.now() / 1000)}`;
 
 /**
- * Creates runs by hand, one a target, and sends them off; all of them are there when it answers. Throws `not_found`,
- * `bad_request`.
+ * Creates one run per target and starts them; all runs exist when this returns. Throws `not_found` and `bad_request`.
  */
 export async function startRun(
   deps: StartDeps,
@@ -201,16 +200,16 @@ export async function startRun(
   };
 }
 
-/** What a run keeps of its cause. */
+/** Returns the fields of a run that record its cause. */
 export const causeFields = ({ hop = 0, root_cause }: Cause): Pick<RunRequest, "hop" | "rootCause"> => ({
   hop,
   ...(root_cause !== undefined && { rootCause: root_cause }),
 });
 
-/** Of one transaction: as many as it takes, in items and in bytes, however long the parameters of the runs are. */
+/** Writes per transaction: stays below the limits on items and on bytes, whatever the size of the parameters. */
 const WRITES_TOGETHER = 70;
 
-/** Few transactions of many commits: each is still whole in one. */
+/** Merges commits into few transactions without splitting any of them. */
 function together(commits: readonly Commit[]): Commit[] {
   const groups: Commit[] = [];
   for (const commit of commits) {

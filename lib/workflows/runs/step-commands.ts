@@ -16,12 +16,12 @@ import { loadValueRefs, type StoredValueRef } from "../values/stored-values.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
 
-/** Batches or items of a foreach whose output is put together, at most. */
+/** Maximum number of batches or items of a foreach whose outputs are combined. */
 const OUTPUTS_SHOWN_MAX = 500;
 
 /**
- * What goes on the bus to ask for steps, with all that their executors need to know. `fresh` is what is about
- * to be committed. Reads the values that the steps name, and writes blobs for what is too large.
+ * Returns the bus entries that request steps, with everything that the executors need. `fresh` are values that are
+ * about to be committed. Reads the values that the steps name, and stores large ones in blobs.
  */
 export async function commandEntries(
   deps: CommandDeps,
@@ -70,7 +70,7 @@ type CommandDeps = Pick<Ports, "tables" | "blobs" | "clock"> & {
   readonly undefinedNames: "empty" | "fail";
 };
 
-/** What is committed together with the request for a step. */
+/** The values committed together with the request for a step. */
 interface Fresh {
   readonly values?: Readonly<Record<string, StoredValueRef>>;
   readonly layers?: readonly string[] | undefined;
@@ -85,7 +85,7 @@ interface Wanted {
   readonly module: ProgramModule;
   readonly step: Step;
   readonly request: Request;
-  /** Whether the module stands in a flow. */
+  /** Whether the module belongs to a flow. */
   readonly ofFlow: boolean;
   readonly fresh: Readonly<Record<string, StoredValueRef>>;
 }
@@ -126,7 +126,9 @@ async function workOf(deps: CommandDeps, run: CommandedRun, wanted: Wanted): Pro
   };
 }
 
-/** What executors note or fail over: found here, where the steps of a program stay the same objects. */
+/**
+ * The missing names that executors log or fail on. Computed here, where step objects are stable and results are cached.
+ */
 function absentNames(
   step: Step,
   variables: readonly string[],
@@ -143,7 +145,7 @@ function endOf({ state, request }: Wanted): NonNullable<StepWork["ended"]> {
   return error === undefined ? {} : { error };
 }
 
-/** What a gate looks at besides its texts: what the run was given goes before defaults. */
+/** Names that a gate reads besides those in its texts: parameters of the run take precedence over defaults. */
 function gateNames(step: Step): string[] {
   if (step.type !== "function" || step.gate === undefined) return [];
   const { params, dependencies } = step.gate;
@@ -167,7 +169,7 @@ function loopsAround(wanted: Wanted): LoopPosition[] {
     .filter((part) => part !== "")
     .map(Number);
   const loops: LoopPosition[] = [];
-  // The position of a batch is that of its first item, whose loop its executor goes through by itself.
+  // The position of a batch is that of its first item; its executor iterates over that loop itself.
   let own = wanted.request.items !== undefined;
   for (const { key, step } of around(wanted)) {
     if (step.type !== "foreach") continue;

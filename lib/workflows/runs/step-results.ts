@@ -13,13 +13,13 @@ import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable
 
 export const STEPS_LIST = "steps";
 const LIST = STEPS_LIST;
-/** Steps taken into the index by one transaction, and rows read together for a page. */
+/** Steps that one transaction indexes, and rows that are read together for a page. */
 const STEPS_AT_ONCE = 90;
-/** Runs of which steps are taken into the index by one transaction, each with a write. */
+/** Runs whose steps one transaction indexes, with one write each. */
 const RUNS_AT_ONCE = 50;
 const READ_PAGE = 100;
 const TRIES_MAX = 20;
-/** Between the id of a run and the key of a step. */
+/** Separates the run id from the step key. */
 const SEPARATOR = "\n";
 
 export interface StepFilters {
@@ -36,12 +36,12 @@ export interface FoundStep {
 }
 
 /**
- * Steps of a run come into the list's index when the run is over, all of them. Until then a mark says that they are
- * not there, and afterwards how many are: this is it, for the transaction in which the run begins.
+ * The pending entry of a run's steps, for the transaction that starts the run. The steps are indexed when the run has
+ * finished; the entry's token counts those that are already in the index.
  */
 export const stepsPendingWrite = (runId: string): Write => pendingWrite(LIST, runId, "0");
 
-/** Brings the steps of runs into the list, of those that are over and as far as they are not there; any number of times. */
+/** Indexes the steps of those runs that have finished and are not completely indexed. Idempotent. */
 export async function indexSteps(deps: ListDeps, runIds: readonly string[]): Promise<void> {
   let left = [...new Set(runIds)];
   for (let attempt = 0; attempt < TRIES_MAX && left.length > 0; attempt += 1) {
@@ -62,7 +62,7 @@ export async function indexSteps(deps: ListDeps, runIds: readonly string[]): Pro
   if (left.length > 0) throw new Error("the steps of runs are contended");
 }
 
-/** A run that is over, and its steps that are not in the list. */
+/** A finished run, and its steps that are not in the index. */
 interface Unlisted {
   readonly mark: PendingEntry;
   readonly run: StoredRun;
@@ -87,7 +87,7 @@ async function unlistedOf(deps: Pick<Ports, "tables">, runIds: readonly string[]
   );
 }
 
-/** As much as one transaction takes: its entries, how far each run is with them, and the runs of which more is left. */
+/** Returns what fits into one transaction: entries, the progress of each run, and the runs with steps left. */
 function batchOf(over: readonly Unlisted[]) {
   const entries: Entry[] = [];
   const writes = new Map<string, Write>();
@@ -103,7 +103,7 @@ function batchOf(over: readonly Unlisted[]) {
   return { entries, writes, more };
 }
 
-/** Brings in what nobody told of. */
+/** Indexes finished runs whose message was lost. */
 export async function sweepSteps(deps: ListDeps): Promise<void> {
   await indexSteps(
     deps,
@@ -117,7 +117,7 @@ function progress({ pk, sk, token }: PendingEntry, done: number | undefined): Wr
   return { op: "put", table: listEntriesTable, item: { ...key, token: String(done) }, when };
 }
 
-/** The rows of a run, in an order that nothing changes once it is over. */
+/** Returns the step rows of a run, in an order that is stable once the run has finished. */
 async function stepsOf(deps: Pick<Ports, "tables">, runId: string): Promise<StoredStep[]> {
   const steps = await readAll(deps, stepsTable, { pk: runId });
   return steps.sort((one, other) => one.dispatch - other.dispatch || (one.key < other.key ? -1 : 1));
@@ -125,7 +125,7 @@ async function stepsOf(deps: Pick<Ports, "tables">, runId: string): Promise<Stor
 
 const keyOf = (runId: string, { key }: StoredStep): string => `${runId}${SEPARATOR}${key}`;
 
-/** The row of a step by its key in the list. */
+/** Returns the key of a step's row from its key in the list. */
 export function stepKeyOf(key: string): Key {
   const at = key.indexOf(SEPARATOR);
   return stepKey(key.slice(0, at), key.slice(at + 1));
@@ -139,8 +139,8 @@ const fieldsOf = ({ run_id, workspace }: StoredRun, { status, step_type }: Store
 });
 
 /**
- * Steps that fit the filters and are done, those of the newest runs first: how many in all, and those from `offset`
- * on. Reference 1.6.
+ * Returns the finished steps that match the filters, those of the newest runs first: the total, and the page from
+ * `offset` on. Reference 1.6.
  */
 export async function findSteps(
   deps: ListDeps,
@@ -161,7 +161,7 @@ export async function findSteps(
   };
 }
 
-/** What the index holds, and what it does not, as of one instant: no run got further into it meanwhile. */
+/** Reads the index and the steps outside of it as of one instant: reads again if a run was indexed meanwhile. */
 async function readTogether(
   deps: ListDeps,
   filters: readonly Filter[],
@@ -184,7 +184,7 @@ async function readTogether(
   throw new Error("the list of steps changes faster than it can be read");
 }
 
-/** Keys of the steps that fit, of runs that have more of them than the index holds, newest runs first. */
+/** Returns the keys of matching steps that are not in the index yet, newest runs first. */
 async function freshSteps(
   deps: ListDeps,
   marks: readonly PendingEntry[],
@@ -210,25 +210,27 @@ async function freshSteps(
   return found.flatMap(({ keys }) => keys);
 }
 
-/** What the list knows of a step. */
+/** The indexed fields of a step. */
 type ListedStep = Pick<Entry, "key" | "fields">;
 
 interface KnownSteps {
   readonly version: number;
-  /** When a run was first seen to be of this version, and when its steps were read, milliseconds of this process. */
+  /**
+   * When this version of the run was first seen, and when its steps were read; milliseconds of this process's clock.
+   */
   readonly seenAt: number;
   readonly readAt: number;
   readonly steps: readonly ListedStep[];
 }
 
-/** By then all see the whole of a transaction of which somebody has seen a part, milliseconds. */
+/** A transaction that is partly visible is completely visible after this time, milliseconds. */
 const WHOLE_AFTER_MS = 1_000;
-/** Runs whose steps are kept. */
+/** Number of runs whose steps are cached. */
 const KNOWN_RUNS_MAX = 2_000;
 
 const readers = new WeakMap<Ports["tables"], (run: StoredRun) => Promise<readonly ListedStep[]>>();
 
-/** Reads the steps of runs that are under way; those of one that has not moved on for a while only once. */
+/** Reads the steps of unfinished runs; the steps of a run that has not changed for a while are read once. */
 function readerOf(tables: Ports["tables"]): (run: StoredRun) => Promise<readonly ListedStep[]> {
   const reader = readers.get(tables) ?? stepReader(tables);
   readers.set(tables, reader);

@@ -5,7 +5,7 @@ import type { WorkflowKind } from "../schema/types.ts";
 
 export type TriggerType = "cron" | "event" | "watch" | "manual" | "api" | "webhook";
 
-/** A run and the state of its conductor. Everything but `state` changes with it, in one transaction. */
+/** A run and the state of its conductor. All fields change together with `state`, in one transaction. */
 export interface StoredRun extends Key {
   readonly run_id: string;
   readonly number: number;
@@ -30,25 +30,25 @@ export interface StoredRun extends Key {
   readonly completed_steps: number;
   readonly priority: string;
   readonly hop: number;
-  /** Id of the event or run from outside that led to it; absent in runs of earlier releases. */
+  /** Id of the event or run from outside that caused it; absent in runs of earlier releases. */
   readonly root_cause?: string;
   readonly state: RunState;
-  /** Since when the steps under way are, by their keys; not of items of a foreach. */
+  /** Start times of the running steps, by step key; without items of a foreach. */
   readonly begun: Readonly<Record<string, string>>;
-  /** Moves with every change: the condition of the next one. */
+  /** Incremented with every change; the condition of the next write. */
   readonly version: number;
-  /** `1` while the run is not over, and when it last moved on: what the sweep looks at. */
+  /** `1` until the run is finished, and the time of its last change; the sweep queries both. */
   readonly active?: string;
   readonly moved_at?: string;
-  /** Minutes that it may take from its start. */
+  /** Maximum duration from the start, minutes. */
   readonly timeout?: number;
-  /** Its place among those that run at once, while it runs. */
+  /** The slot of a running run. */
   readonly slot?: number;
-  /** Where it waits for its turn, while it does. */
+  /** The queue position of a waiting run. */
   readonly queued?: Key;
-  /** How many runs of its job may go at once, where that is fewer than there are. */
+  /** How many runs of its job may run concurrently; absent if all may. */
   readonly job_width?: number;
-  /** No log of it is kept. */
+  /** The run has no log. */
   readonly unlogged?: true;
 }
 
@@ -63,7 +63,7 @@ export const rootCauseOf = ({
   run_id,
 }: Pick<StoredRun, "root_cause" | "event_id" | "run_id">): string => root_cause ?? (event_id || run_id);
 
-/** A step of a run that is done; those under way are in the run's state. */
+/** A finished step of a run; running steps are in the run's state. */
 export interface StoredStep extends Key {
   readonly id: string;
   readonly key: string;
@@ -71,9 +71,9 @@ export interface StoredStep extends Key {
   readonly step_type: string;
   readonly module: string;
   readonly status: "running" | "completed" | "failed" | "skipped" | "cancelled";
-  /** Of the request that it answers. */
+  /** Number of the request that it answers. */
   readonly dispatch: number;
-  /** How often an executor took it. */
+  /** Number of times that an executor claimed it. */
   readonly attempt: number;
   readonly command: string;
   readonly output: string;
@@ -89,7 +89,7 @@ export interface StoredStep extends Key {
 
 export const stepsTable: TableSpec<StoredStep> = { name: "steps", indexes: {} };
 
-/** The entries that one input made; the sort key is the number of the first. */
+/** The entries of one input; the sort key is the number of the first entry. */
 export interface StoredHistory extends Key {
   readonly at: string;
   readonly entries: readonly HistoryEntry[];
@@ -97,14 +97,14 @@ export interface StoredHistory extends Key {
 
 export const historyTable: TableSpec<StoredHistory> = { name: "run-history", indexes: {} };
 
-/** What else a run is found by: its number, and its job with its place in it. */
+/** Items by which a run is found: its number, and its position in its job. */
 export interface StoredRunName extends Key {
   readonly run_id: string;
 }
 
 export const runNamesTable: TableSpec<StoredRunName> = { name: "run-names", indexes: {} };
 
-/** Runs that wait for their turn, first comes first; and the places of those that run. */
+/** Queue positions of waiting runs, in order, and the slots of running ones. */
 export interface StoredTurn extends Key {
   readonly run_id: string;
 }

@@ -3,11 +3,11 @@ import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { ApiError } from "../../errors.ts";
 import type { StepPaths } from "../steps/context.ts";
 
-/** Runs that one request starts, at most. */
+/** Maximum number of runs that one request starts. */
 export const TARGETS_MAX = 1_000;
 /** Longest target of a run, characters. */
 export const TARGET_MAX_LENGTH = 4096;
-/** Largest file of targets, bytes. */
+/** Largest target file, bytes. */
 const FILE_MAX_BYTES = 8 * 1024 * 1024;
 
 export interface TargetRequest {
@@ -17,8 +17,8 @@ export interface TargetRequest {
 }
 
 /**
- * The targets of a request: all that are named, trimmed, each once, in their order. Blank lines of a file and those
- * that begin with `#` are none. Throws `bad_request`. Reference 1.4.
+ * Returns all targets of a request, trimmed, without duplicates, in order. Blank lines of a file and lines that begin
+ * with `#` are ignored. Throws `bad_request`. Reference 1.4.
  */
 export async function allTargets(
   deps: { readonly paths: Pick<StepPaths, "workspacesDir"> },
@@ -54,8 +54,8 @@ async function readTargets(workspacesDir: string, named: string): Promise<string
 }
 
 /**
- * A file that a caller names. Relative paths begin at the folder of all workspaces, or at `uploads/`; nothing outside
- * of both is read, by links neither.
+ * Reads a file that a caller names. Relative paths start at the folder of all workspaces or at `uploads/`. Files
+ * outside of both are refused, also when reached through links.
  */
 export async function readOwnFile(
   workspacesDir: string,
@@ -69,7 +69,7 @@ export async function readOwnFile(
   const real = await realpath(path).catch(() => undefined);
   const roots = await Promise.all([workspacesDir, uploads].map((root) => realpath(root).catch(() => root)));
   if (real === undefined || !roots.some((root) => real.startsWith(root + sep))) return undefined;
-  // What is no file (a pipe, say) is never opened: that could wait for good.
+  // Only regular files are opened: opening a pipe could block forever.
   const info = await stat(real).catch(() => undefined);
   if (info === undefined || !info.isFile()) return undefined;
   if (info.size > FILE_MAX_BYTES) return "too large";

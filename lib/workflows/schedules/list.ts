@@ -12,13 +12,13 @@ export interface ScheduleFilters {
   readonly enabled?: boolean | undefined;
 }
 
-/** What a list goes by; all of it changes with the catalog alone. */
+/** The fields that a list is sorted and filtered by; they change only with the catalog. */
 type Entry = Pick<StoredSchedule, "schedule_id" | "workflow" | "type" | "enabled" | "listed_at">;
 
-/** Read once for each version of the catalog. */
+/** Read once per version of the catalog. */
 const entries = new WeakMap<Catalog, Promise<readonly Entry[]>>();
 
-/** Schedules made by request and triggers of all workflows, newest first. Reference 1.5. */
+/** Returns schedules created by request and triggers of all workflows, newest first. Reference 1.5. */
 export async function listSchedules(
   deps: ScheduleDeps,
   filters: ScheduleFilters,
@@ -30,7 +30,7 @@ export async function listSchedules(
   return { total, items: onePage(rows.map((row) => toScheduleRecord(row, byName.get(row.workflow), now))) };
 }
 
-/** One page of the rows that fit, newest first, and how many fit in all. */
+/** Returns one page of the matching rows, newest first, and their total. */
 export async function scheduleRows(
   deps: Pick<Ports, "tables"> & { readonly catalog: CatalogReader },
   filters: ScheduleFilters,

@@ -7,7 +7,7 @@ import type { Trigger } from "../schema/types.ts";
 const NAME_MAX_LENGTH = 128;
 const TEXT_MAX_LENGTH = 4096;
 const PARAMS_MAX = 256;
-/** All of a schedule's parameters together, characters. */
+/** Maximum length of all parameters of a schedule together, characters. */
 const PARAMS_MAX_LENGTH = 64 * 1024;
 
 const text = z.string().max(TEXT_MAX_LENGTH);
@@ -24,7 +24,7 @@ const params = z
     `must have at most ${PARAMS_MAX_LENGTH} characters in all`,
   );
 
-/** What a trigger is made of, by the rules of a workflow's file. */
+/** Fields of a trigger; the rules are those of workflow files. */
 const triggerFields = {
   schedule: text.optional().describe("Cron expression of five fields; required for cron"),
   timezone: text.optional().describe("IANA name; UTC without it"),
@@ -52,7 +52,7 @@ export const createBody = z.object({
   ...triggerFields,
 });
 
-/** Body of `PUT /schedules/{id}`: what is left out, and empty text, stays as it was. */
+/** Body of `PUT /schedules/{id}`: omitted and empty fields stay unchanged. */
 export const updateBody = z.object({
   name: labelText.trim().max(NAME_MAX_LENGTH).optional(),
   target: text.optional(),
@@ -64,10 +64,10 @@ export const updateBody = z.object({
 
 type TriggerFields = Pick<z.infer<typeof createBody>, keyof typeof triggerFields>;
 
-/** Names of fields where the body has others than a workflow's file. */
+/** Names of body fields that differ from those in workflow files. */
 const FIELD_IN_BODY: Readonly<Record<string, string>> = { topic: "event_topic", path: "watch_path" };
 
-/** The trigger that a body describes, over one that there is. Throws `bad_request` naming the field. */
+/** Returns the trigger that a body describes, merged over an existing one. Throws `bad_request` naming the field. */
 export function triggerOf(
   given: TriggerFields,
   type: Trigger["type"],
@@ -88,7 +88,7 @@ export function triggerOf(
   throw new ApiError("bad_request", problems.slice(0, 10).join("; "));
 }
 
-/** Without what says nothing. */
+/** Omits empty fields. */
 function filled(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""),

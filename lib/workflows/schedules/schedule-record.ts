@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { WorkflowHead } from "../store/table.ts";
 import type { StoredSchedule } from "../store/trigger-tables.ts";
 
-/** A schedule as it is shown. Reference 6; the last six are Weft's own. */
+/** A schedule in responses. Reference 6; the last six fields are Weft's own. */
 export const scheduleRecord = z
   .object({
     id: z.string(),

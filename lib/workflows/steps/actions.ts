@@ -6,14 +6,14 @@ import type { Attempt, Scope } from "./context.ts";
 import { evaluateScript, isTrue } from "./script.ts";
 
 export interface ActionOutcome {
-  /** `action: continue` was told: the failure does not end the run. */
+  /** Set by `action: continue`: the failure does not end the run. */
   readonly tolerated: boolean;
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Carries out `on_success` or `on_error`, in order. An action that fails is logged and passed over: it
- * changes nothing of the step's own outcome.
+ * Runs the actions of `on_success` or `on_error`, in order. A failing action is logged and ignored: it does not change
+ * the step's outcome.
  */
 export async function runActions(
   attempt: Attempt,
@@ -64,14 +64,14 @@ async function carryOut(
   }
 }
 
-/** Where nobody has named webhooks, the log is told alone. */
+/** Without the secret of webhook addresses, a notification is only logged. */
 async function tellWebhooks(attempt: Attempt, text: string): Promise<void> {
   const { NOTIFY_SECRET, handleHostCall } = await import("./host-calls.ts");
   if ((await attempt.deps.secrets.get(NOTIFY_SECRET)) === undefined) return;
   await handleHostCall(attempt, "notify", { event: "action_notify", text }, attempt.signal);
 }
 
-/** Runs a command beside the step's own work. Throws StepFailed. */
+/** Runs a command in addition to the step's own work. Throws StepFailed. */
 export async function runCommandAction(attempt: Attempt, scope: Scope, command: string): Promise<void> {
   await runBash(attempt, scope, bashOf(attempt, command));
 }

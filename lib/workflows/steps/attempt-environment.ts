@@ -1,18 +1,21 @@
-/** What every piece of work of an attempt has: a time in which it must be done, an environment, a name. */
+/** Deadline, environment and process token of an attempt. */
 
 import { StepFailed } from "../engine/step-failure.ts";
 import type { Attempt } from "./context.ts";
 
-/** No work of one step takes longer, milliseconds: every wait has an end. */
+/** Maximum duration of any work of a step, milliseconds: every wait is bounded. */
 const WORK_MS = 24 * 60 * 60 * 1000;
 
-/** What is left of the step's own timeout, however long that is; at most `otherwise` where it has none. Throws StepFailed. */
+/**
+ * Returns the remaining time of the step's own timeout, whatever its length; without one, at most `otherwise`.
+ * Milliseconds. Throws StepFailed.
+ */
 export function timeFor(attempt: Attempt, otherwise: number): number {
   const own = attempt.deadline !== undefined && attempt.step.timeout !== undefined;
   return remaining(attempt, own ? WORK_MS : otherwise);
 }
 
-/** Milliseconds that are left until the step has to end, at most `otherwise`. Throws StepFailed when it is over. */
+/** Returns the milliseconds until the step's deadline, at most `otherwise`. Throws StepFailed after the deadline. */
 export function remaining(attempt: Attempt, otherwise: number): number {
   if (attempt.deadline === undefined) return otherwise;
   const left = attempt.deadline - attempt.deps.clock.now();
@@ -20,7 +23,7 @@ export function remaining(attempt: Attempt, otherwise: number): number {
   return Math.min(left, otherwise);
 }
 
-/** What commands and functions of a step find in their environment. */
+/** Returns the environment variables of a step's commands and functions. */
 export function stepEnvironment(attempt: Attempt): Record<string, string> {
   return {
     WEFT_RUN_ID: attempt.run.run_id,
@@ -31,7 +34,7 @@ export function stepEnvironment(attempt: Attempt): Record<string, string> {
   };
 }
 
-/** Names the attempt in the environment of its processes, so that what it leaves behind can be found. */
+/** Identifies the attempt in the environment of its processes, so that leftover processes can be found. */
 export function stepToken(attempt: Attempt): string {
   return `${attempt.run.run_id}/${attempt.request.key}/${attempt.number}`;
 }

@@ -14,18 +14,18 @@ import { logStep } from "./run-log.ts";
 import { evaluateScript, isTrue } from "./script.ts";
 import { checkNames } from "./undefined-names.ts";
 
-/** A call as the author wrote it; what placeholders stand for is never looked at. */
+/** A call as the author wrote it, before placeholders are replaced: values never match it. */
 const CALL = /^\s*!*[A-Za-z_$][\w$.]*\s*\([\s\S]*\)\s*;?\s*$/;
 
-/** A call with an operator behind it: `file_length("x") > 2`. Text with a space before its parenthesis is text. */
+/** A call followed by an operator: `file_length("x") > 2`. With a space before the parenthesis it is text. */
 const CALL_IN_EXPRESSION = /^\s*!*[A-Za-z_$][\w$.]*\([\s\S]*\)\s*(?:[<>=!&|+\-*/%?]|\.[A-Za-z_$]|\[)/;
 
 const LONE_REFERENCE = /^\s*(?:\{\{[^{}]*\}\}|\[\[[^[\]]*\]\])\s*$/;
 
 /**
- * The values that a step leaves for later ones: `<step>_output`, those that its type adds, and `exports`.
- * An export is: `output` alone, the step's output; a call, or an expression that begins with one, its result; a single placeholder, its value as it
- * is; else text. Throws StepFailed.
+ * Returns the values that a step sets for later steps: `<step>_output`, those of its type, and its `exports`. The value
+ * of an export is: the step's output for `output` alone; the result of a call, or of an expression that begins with
+ * one; the unchanged value of a single placeholder; otherwise rendered text. Throws StepFailed.
  */
 async function exportsOf(
   attempt: Attempt,
@@ -52,8 +52,8 @@ async function exportValue(attempt: Attempt, scope: Scope, source: string): Prom
 }
 
 /**
- * What follows a step that succeeded: the case that its switch picks, then all conditions that hold. Answers where the
- * last of them goes. What a case runs and fails is told of, and passed over. Throws StepFailed where the switch or a
+ * Runs the decision of a successful step: the case that its switch selects, then all conditions that hold. Returns the
+ * last `goto`. A failing command or function of a case is logged and ignored. Throws StepFailed if the switch or a
  * condition cannot be evaluated. Reference 2.4.
  */
 async function followDecision(
@@ -102,26 +102,26 @@ async function carryOut(
   }
 }
 
-/** How a step ended, and what is to be kept of it. */
+/** The outcome of an attempt, and the values to keep. */
 export interface AttemptResult extends StepOutput {
   readonly status: "completed" | "failed" | "skipped";
   readonly error?: string;
-  /** Failed, and the author told to go on. */
+  /** Failed, and the author chose to continue. */
   readonly tolerated?: boolean;
-  /** The step that is to follow, or `_end`. */
+  /** The next step, or `_end`. */
   readonly goto?: string;
-  /** Failed, and is to be tried again then, milliseconds since the epoch. */
+  /** Failed; to be retried at this time, milliseconds since the epoch. */
   readonly retryAt?: number;
 }
 
-/** Values that one step leaves, with those of its handlers: they are kept in the transaction of its result. */
+/** Maximum number of values that a step and its handlers set: they are stored in the transaction of its result. */
 const VALUES_MAX = 80;
 
 export const NO_OUTPUT: StepOutput = { command: "", output: "", exports: {}, logFile: "" };
 
 /**
- * One attempt at a step that holds no others: its condition, its message, its work, its exports, its
- * handlers. What goes wrong in it is its failure. Throws StepCancelled, and faults of the platform.
+ * Executes one attempt of a step that is not a container: its condition, message, work, exports and handlers. An error
+ * in any of them is the step's failure. Throws StepCancelled, and rethrows platform faults.
  */
 export async function attemptStep(attempt: Attempt, scope: Scope, step: LeafStep): Promise<AttemptResult> {
   return guarded(attempt, scope, step, async () => {
@@ -130,7 +130,7 @@ export async function attemptStep(attempt: Attempt, scope: Scope, step: LeafStep
   });
 }
 
-/** Condition and message of any step; false where it is to be skipped. */
+/** Evaluates the condition and writes the message of a step; returns false if the step is to be skipped. */
 export async function begin(attempt: Attempt, scope: Scope, step: Step): Promise<boolean> {
   checkNames(attempt, scope, step, "condition");
   if (step.pre_condition !== undefined && !(await isTrue(attempt, scope, step.pre_condition))) return false;
@@ -144,7 +144,7 @@ export async function begin(attempt: Attempt, scope: Scope, step: Step): Promise
   return true;
 }
 
-/** Does the work of a step and all that follows from how it ends. */
+/** Does the work of a step, then its exports, decision and handlers. */
 export async function guarded(
   attempt: Attempt,
   scope: Scope,
@@ -168,7 +168,7 @@ export async function guarded(
   } catch (thrown) {
     if (thrown instanceof StepCancelled || attempt.signal.aborted) throw new StepCancelled();
     if (isPlatformFault(thrown)) throw thrown;
-    // On a full disk a command fails because its output cannot be written: that is no failure of the step.
+    // On a full disk a command fails because its output cannot be written: this is not the step's failure.
     const fault = await attempt.deps.storage?.check();
     if (fault !== undefined) throw fault;
     const error = attempt.deps.secrets.redact(failureText(thrown));
@@ -182,7 +182,7 @@ export async function guarded(
   }
 }
 
-/** A fault of the machinery, not of the step: the message is delivered again. */
+/** A platform fault is not the step's failure: its message is delivered again. */
 function isPlatformFault(thrown: unknown): boolean {
   const code = (thrown as { code?: unknown } | null)?.code;
   return typeof code === "string" && PLATFORM_CODES.has(code);
@@ -194,7 +194,7 @@ const PLATFORM_CODES: ReadonlySet<string> = new Set([
   "storage_full",
   "storage_read_only",
   "storage_damaged",
-  // Of files beside the tables: where a step's output goes, for one.
+  // Errors of the file system, for example of the step's output files.
   "ENOSPC",
   "EDQUOT",
   "EROFS",

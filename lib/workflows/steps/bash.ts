@@ -11,10 +11,10 @@ import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { followOutput } from "./follow-output.ts";
 import { logStep } from "./run-log.ts";
 
-/** Output kept as the step's value, bytes; the file keeps all of it. */
+/** Maximum output kept as the step's value, bytes; the output file is complete. */
 const OUTPUT_MAX_BYTES = 10 * 1024 * 1024;
 const ERROR_TAIL_BYTES = 2_000;
-/** Longest script handed over as an argument, bytes; a longer one goes by a file. */
+/** Longest script that is passed as an argument, bytes; a longer one is passed in a file. */
 const ARGUMENT_MAX_BYTES = 100 * 1024;
 const TRUNCATED = "\n[output truncated]";
 
@@ -41,13 +41,13 @@ export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): P
   return { command: rendered.join("\n"), output, exports: {}, logFile: outputPath(attempt, 0, "out") };
 }
 
-/** Outputs of commands as one text. */
+/** Joins the outputs of commands. */
 export const joined = (outputs: readonly string[]): string =>
   outputs.filter((text) => text !== "").join("\n");
 
 /**
- * The output of a step's commands, which goes to its `std_file` too: all of it, or what there was until they failed.
- * Folders of the file are made. Throws StepFailed. Reference 2.5.
+ * Returns the output of a step's commands and writes it to the step's `std_file`: all of it, or the part before the
+ * failure. Creates the folders of the file. Throws StepFailed. Reference 2.5.
  */
 export async function keepingOutput(
   attempt: Attempt,
@@ -86,7 +86,7 @@ async function writeOutput(path: string, output: string): Promise<void> {
   }
 }
 
-/** Of the commands that came to be started. */
+/** Returns the output of the commands that were started. */
 async function printedSoFar(attempt: Attempt, commands: number): Promise<string> {
   const texts = await Promise.all(
     Array.from({ length: commands }, (_, index) =>
@@ -96,7 +96,7 @@ async function printedSoFar(attempt: Attempt, commands: number): Promise<string>
   return attempt.deps.secrets.redact(joined(texts.map((text) => text.trim())));
 }
 
-/** What a command looks like to a reader: secrets by name. */
+/** Returns the values for displaying a command: secrets are shown by name. */
 export function displayValues(scope: Scope): Record<string, unknown> {
   if (!("secrets" in scope.values)) return scope.values;
   const names = Object.keys(scope.values["secrets"] as Record<string, string>);
@@ -143,10 +143,10 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
   }
 }
 
-/** Time of one command where the step has no timeout: every wait has an end. */
+/** Timeout of a command if the step has none, milliseconds: every wait is bounded. */
 export const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
-/** The output of a command that ended well. Throws StepFailed, with the end of its standard error. */
+/** Returns the output of a successful command. Throws StepFailed with the end of its standard error. */
 export async function resultOf(
   attempt: Attempt,
   outcome: CommandOutcome,
@@ -192,13 +192,13 @@ async function readPart(
   }
 }
 
-/** Files of an attempt: `<step key>.<attempt>.<command>.<kind>` in the run's folder. */
+/** Path of an output file: `<step key>.<attempt>.<command>.<kind>` in the run's folder. */
 export function outputPath(attempt: Attempt, index: number, kind: string): string {
   const key = attempt.request.key.replaceAll(/[^A-Za-z0-9._#-]/g, "_");
   return join(attempt.logs, `${key}.${attempt.number}.${index}.${kind}`);
 }
 
-/** A path of a step, beginning at its workspace where it is relative. */
+/** Resolves a path of a step; relative paths start at its workspace. */
 export function pathIn(attempt: Pick<Attempt, "workspace">, path: string): string {
   return isAbsolute(path) ? path : resolve(attempt.workspace, path);
 }

@@ -4,36 +4,36 @@ import type { Attempt } from "./context.ts";
 import { executionTargetOf } from "./execution-target.ts";
 import { toLocalPaths, toPortablePaths } from "./portable-paths.ts";
 
-/** A result is recorded so long after it came at the latest, milliseconds. A batch that is done sooner records nothing. */
+/** Maximum delay before a result is recorded, milliseconds. A batch that finishes earlier records nothing. */
 const RECORD_AFTER_MS = 2_000;
 
-/** How an item of a batch ended. */
+/** The result of one item of a batch. */
 export interface ItemResult {
   readonly output: string;
-  /** Why it failed; left out where it did not. */
+  /** Absent if the item succeeded. */
   readonly error?: string;
 }
 
-/** Which items of a batch have ended, and how: kept in blobs, so that a crash repeats only those that are not there. */
+/** The results of finished items of a batch, stored in blobs, so that only unrecorded items run again after a crash. */
 export interface BatchRecord {
-  /** Of attempts before this one, by the positions of the items. */
+  /** Results of earlier attempts, by item position. */
   readonly done: ReadonlyMap<number, ItemResult>;
   add(index: number, result: ItemResult): void;
-  /** Records what is not recorded yet: for an attempt that ends before its batch does. Never rejects. */
+  /** Records the remaining results, for an attempt that ends before its batch. Never rejects. */
   keep(): Promise<void>;
-  /** The batch is done: nothing of it is recorded any more. */
+  /** Stops recording, since the batch has finished. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the record of a batch. Where machines share workspaces, a step that works on files has none: those of an item
- * come to other machines with the whole batch.
+ * Opens the record of a batch. If machines share workspaces, a step that uses files has no record: files of its items
+ * reach other machines only with the complete batch.
  */
 export async function openBatchRecord(attempt: Attempt, step: LeafStep): Promise<BatchRecord> {
   const { deps, run, request, number } = attempt;
   if (deps.workspaceSync !== undefined && executionTargetOf(step, { phase: "run" }) === "workspace")
     return NO_RECORD;
-  // A goto may lead to the same items once more; the name has ids and numbers only.
+  // A goto may lead to the same items again, so the name includes the round. It contains only ids and numbers.
   const name = Buffer.from(`${request.key} ${request.round ?? 0}`)
     .toString("hex")
     .slice(0, 240);

@@ -10,16 +10,16 @@ import { toLocalPaths } from "./portable-paths.ts";
 import { logStep } from "./run-log.ts";
 import { bindLoop } from "./scope.ts";
 
-/** Items of one foreach that run at the same time, at most. */
+/** Maximum number of concurrent items of one foreach. */
 export const PARALLEL_MAX = 256;
-/** Output of one batch that is kept, characters. */
+/** Maximum output kept per batch, characters. */
 const OUTPUT_MAX_LENGTH = 4 * 1024 * 1024;
 const TRUNCATED = "[output truncated]";
 
 export interface BatchResult {
   readonly failed: number;
   readonly error?: string;
-  /** Outputs in the order of the items, a line each. */
+  /** Outputs in item order, one line each. */
   readonly output: string;
 }
 
@@ -31,8 +31,8 @@ export interface BatchLoop {
 }
 
 /**
- * Works through the items of one batch, so many at a time; all of them run, whatever fails. Items whose results an
- * earlier attempt has recorded are not done again.
+ * Processes the items of one batch with the given concurrency; a failure does not stop the others. Items with results
+ * that an earlier attempt recorded are not repeated.
  */
 export async function runBatch(
   attempt: Attempt,
@@ -80,7 +80,7 @@ export async function runBatch(
     }
   };
   const width = Math.max(1, Math.min(PARALLEL_MAX, loop.parallel, range[1] - range[0]));
-  // One that meets a fault ends the attempt: none of the others may go on beside the next one.
+  // A platform fault ends the attempt: all workers must stop before the next attempt starts.
   const ends = await Promise.allSettled(
     Array.from({ length: width }, () =>
       work().catch((thrown: unknown) => {
@@ -114,7 +114,7 @@ async function attemptItem(
   const key = `${attempt.request.key.split("#")[0]}#${position}`;
   const item: Attempt = { ...attempt, step, request: { ...attempt.request, key } };
   const inner = bindLoop(scope, { variable: loop.variable, value, index });
-  // Tries of an item are its batch's own affair: the conductor knows of batches only.
+  // Items are retried within their batch: the conductor only knows batches.
   for (let tries = 1; ; tries += 1) {
     const result = await attemptInTime({ ...item, tries }, inner, step);
     if (result.status === "failed") logStep(item, `failed: ${result.error ?? ""}`);
@@ -123,7 +123,7 @@ async function attemptItem(
   }
 }
 
-/** The step's own timeout is for each try of each item. */
+/** The timeout of the step applies to each try of each item. */
 async function attemptInTime(attempt: Attempt, scope: Scope, step: LeafStep): Promise<AttemptResult> {
   let deadline: number | undefined;
   try {

@@ -6,9 +6,9 @@ import type { StepDeps } from "./context.ts";
 import { executeStep } from "./execute.ts";
 import { type ExecutionTarget, STEP_REQUESTED, type StepCommand, sendToConductor } from "./messages.ts";
 
-/** Lambda's limit. A worker, which runs where the workspace is, takes as long as the step does. */
+/** Limit of Lambda. A worker, which runs on the machine of the workspace, takes as long as the step. */
 const TIMEOUT_SECONDS = 900;
-/** A request that meets faults so often is given up. */
+/** A request is given up after this number of deliveries with faults. */
 const DELIVERIES_MAX = 10;
 
 interface Options {
@@ -46,7 +46,7 @@ function executor(
   });
 }
 
-/** By the conductor, who has tables; a message that is no step's request has nobody to tell. */
+/** Reports the failure to the conductor, which has tables. Ignores messages that are no step requests. */
 export async function noteStepFailure(deps: StepDeps, failure: LastFailure): Promise<void> {
   const runId = runOf(failure.body);
   if (runId === undefined) return;

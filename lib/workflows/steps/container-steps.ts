@@ -16,8 +16,8 @@ import type { StepWork } from "./messages.ts";
 import { displayText, type StepOutcome } from "./step-outcome.ts";
 
 /**
- * Writes the outputs of the items of a foreach, a line each and in their order, to the file that it names, batch by
- * batch: as many as there are, flat in memory. `names` are the values that hold them. Throws StepFailed.
+ * Writes the outputs of a foreach's items, one line each and in item order, to the file that the step names. Reads one
+ * batch at a time, so memory stays constant. `names` are the values with the outputs. Throws StepFailed.
  */
 async function streamOutput(
   attempt: Attempt,
@@ -47,10 +47,10 @@ async function streamOutput(
   }
 }
 
-/** Output of all children of a container that is kept, characters. */
+/** Maximum output of all children of a container that is kept, characters. */
 const CHILDREN_OUTPUT_MAX = 10 * 1024 * 1024;
 
-/** Before the children: condition, message, how many children there are, and when they must be done. */
+/** The `enter` phase: evaluates condition and message, the number of children, and their deadline. */
 export async function enterContainer(
   attempt: Attempt,
   scope: Scope,
@@ -72,7 +72,7 @@ export async function enterContainer(
   return result.status === "completed" ? { ...result, exports: {}, ...entered } : result;
 }
 
-/** How many items of a foreach run at once. Throws StepFailed for what is no positive whole number. */
+/** Returns how many items of a foreach run concurrently. Throws StepFailed if the value is not a positive integer. */
 function parallelOf(step: ForeachStep, scope: Scope): number {
   const value =
     typeof step.parallel === "number"
@@ -83,7 +83,7 @@ function parallelOf(step: ForeachStep, scope: Scope): number {
   return Math.min(PARALLEL_MAX, value);
 }
 
-/** After the children: output, exports and handlers of the container, by how the children ended. */
+/** The `leave` phase: output, exports and handlers of the container, depending on the outcome of its children. */
 export async function leaveContainer(attempt: Attempt, scope: Scope, work: StepWork): Promise<StepOutcome> {
   const { failed = 0, error, outputs = [], deadline } = work.children ?? {};
   const output = await childrenOutput(attempt, work, outputs);
@@ -97,7 +97,7 @@ export async function leaveContainer(attempt: Attempt, scope: Scope, work: StepW
   });
 }
 
-/** Outputs of the children, in their order; those of a foreach batch by batch. */
+/** Returns the outputs of the children, in order; those of a foreach one batch at a time. */
 async function childrenOutput(
   { deps }: Attempt,
   { values }: StepWork,

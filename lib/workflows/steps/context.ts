@@ -11,70 +11,70 @@ import type { WorkspaceSync } from "../workspaces/sync.ts";
 import type { HostCallResult } from "./messages.ts";
 import type { StepActivity } from "./step-activity.ts";
 
-/** Where steps that touch files work. Absolute paths. */
+/** Folders of steps that use files. Absolute paths. */
 export interface StepPaths {
   readonly workspacesDir: string;
-  /** Output files of steps, a folder a run. */
+  /** Output files of steps, one folder per run. */
   readonly logsDir: string;
   /** Snapshots that are being packed and unpacked; emptied when a server starts. */
   readonly snapshotsDir: string;
-  /** Folders that functions of scripts may use besides the workspaces. */
+  /** Folders, besides the workspaces, that script functions may use. */
   readonly functionFolders?: readonly string[];
 }
 
-/** No tables: what an executor needs to know of a run comes with the command, what it finds out goes back. */
+/** Without tables: an executor receives what it needs with the command, and sends its results back. */
 export type StepDeps = Pick<
   Ports,
   "queues" | "blobs" | "claims" | "commands" | "scripts" | "secrets" | "clock" | "ids" | "log"
 > & {
   readonly paths: StepPaths;
-  /** Of the data folder that holds them, where this process has one. */
+  /** Health of the data folder, if this process has one. */
   readonly storage?: StorageHealth;
-  /** Where machines share workspaces. */
+  /** Set if machines share workspaces. */
   readonly workspaceSync?: WorkspaceSync;
-  /** Containers and other hosts, where this process opens such. */
+  /** Containers and remote hosts, if this process can connect to them. */
   readonly remote?: Remote;
-  /** `bash`, or `sh` where there is none. */
+  /** `bash`, or `sh` if bash is missing. */
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;
-  /** Records and runs for scripts, where this process has tables; the conductor is asked where it has none. */
+  /** Handles script calls that need tables; without it, the conductor handles them. */
   readonly handleScriptCall?: HandleScriptCall;
-  /** Where this process has the records and the workspaces. */
+  /** Set if this process has the records and the workspaces. */
   readonly snapshots?: Snapshots;
-  /** Where watch triggers of this process want to know what was executed when. */
+  /** Set if watch triggers of this process need to know which steps ran when. */
   readonly stepActivity?: StepActivity;
 };
 
 /** Workspaces as zip files, for scripts. */
 export interface Snapshots {
-  /** Keeps it too, under the name. */
+  /** Also stores the snapshot, under the returned name. */
   export(workspace: string): Promise<{ readonly name: string; readonly content: AsyncIterable<Uint8Array> }>;
-  /** Gives the name of the workspace, which gives way where it is there; the workspace of who asks does not. */
+  /** Returns the name of the imported workspace. An existing workspace is replaced, but not the caller's own. */
   import(
     from: { readonly name: string } | { readonly file: string },
     by: { readonly workspace: string; readonly cause: Pick<EventDraft, "run_id" | "workflow_name" | "hop"> },
   ): Promise<string>;
 }
 
-/** Answers what a script of a run asks of who has tables: records, or another run. */
+/** Handles a script call of a run that needs tables: for records, or for another run. */
 export type HandleScriptCall = (runId: string, query: unknown) => Promise<HostCallResult>;
 
-/** What a step knows of its run. */
+/** The run, as far as a step needs it. */
 export interface StepRun {
   readonly run_id: string;
   readonly workflow_name: string;
   readonly workspace: string;
   readonly hop: number;
-  /** The same, signed. */
+  /** The signed form of `hop`. */
   readonly hop_token?: string;
-  /** No log of it is kept. */
+  /** The run has no log. */
   readonly unlogged?: true;
   /** Names without a value fail the step. */
   readonly undefined_names?: "fail";
 }
 
-/** A loop variable in scope: what `[[variable]]` stands for. */
+/** A loop variable in scope: the value of `[[variable]]`. */
 export interface LoopValue {
   readonly variable: string;
   readonly value: unknown;
@@ -82,46 +82,46 @@ export interface LoopValue {
   readonly index: number;
 }
 
-/** Values that templates of a step may name, and what is text of the workflow file itself. */
+/** Values that templates of a step may name, and which of them are trusted text of the workflow file. */
 export interface Scope {
   readonly values: Record<string, unknown>;
   readonly trusted: ReadonlySet<string>;
   readonly loopVariables: readonly string[];
 }
 
-/** One attempt at a step. */
+/** One attempt of a step. */
 export interface Attempt {
   readonly deps: StepDeps;
   readonly run: StepRun;
   readonly step: Step;
   readonly request: Request;
-  /** How often the step was taken, from 1. */
+  /** Number of deliveries of the step, from 1. */
   readonly number: number;
-  /** Which try this is of a step that its author told to be tried again, from 1. */
+  /** Number of the try of a step with `retry`, from 1. */
   readonly tries: number;
-  /** Sends events of the step to the conductor; durable when the promise settles. */
+  /** Sends events of the step to the conductor; they are durable when the promise resolves. */
   emit(drafts: readonly EventDraft[]): Promise<void>;
-  /** Aborted when the run was cancelled or the platform stops. */
+  /** Aborted when the run is cancelled or the platform stops. */
   readonly signal: AbortSignal;
   /** Working folder of its commands and functions; exists. */
   readonly workspace: string;
   /** Folder of its output files; exists. */
   readonly logs: string;
-  /** Milliseconds since the epoch, or undefined without a limit. */
+  /** Milliseconds since the epoch; undefined if there is no limit. */
   readonly deadline: number | undefined;
-  /** Names in the step's templates that nothing gave a value when it was requested. */
+  /** Names in the step's templates that had no value when the step was requested. */
   readonly absent?: NeededNames;
 }
 
-/** What a step made. */
+/** The output of a step. */
 export interface StepOutput {
-  /** What was executed, as it is shown. */
+  /** The executed command, as displayed. */
   readonly command: string;
-  /** `<step>_output`; text, or the value of a function. */
+  /** `<step>_output`: text, or the value of a function. */
   readonly output: unknown;
-  /** Further values that templates may name, under whole names. */
+  /** Further values for templates, by full name. */
   readonly exports: Readonly<Record<string, unknown>>;
   readonly logFile: string;
-  /** The step that is to follow, or `_end`, where the work itself says so. */
+  /** The next step, or `_end`, if the work itself sets it. */
   readonly goto?: string;
 }

@@ -5,7 +5,7 @@ import { renderText } from "../expressions/render-text.ts";
 import type { Step } from "../schema/types.ts";
 import type { Scope } from "./context.ts";
 
-/** `timeout` of a step, milliseconds; undefined without one. Throws StepFailed for what is no duration. */
+/** Returns the `timeout` of a step, milliseconds; undefined without one. Throws StepFailed if it is not a duration. */
 export function timeoutOf(step: Step, scope: Scope): number | undefined {
   const { timeout } = step;
   if (timeout === undefined) return undefined;
@@ -18,8 +18,8 @@ export function timeoutOf(step: Step, scope: Scope): number | undefined {
 }
 
 /**
- * When an attempt must end, by the clock: the step's own timeout from now, and that of the foreach and
- * parallel-steps around it. Undefined without any.
+ * Returns the deadline of an attempt, milliseconds since the epoch: the earlier of the step's own timeout from now and
+ * that of the containers around it. Undefined without any.
  */
 export function deadlineOf(
   step: Step,

@@ -13,7 +13,7 @@ import { isTrue } from "./script.ts";
 const LOOK_MS = 30_000;
 const COMMAND_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$/;
 
-/** Looks whether all that a workflow depends on is there. Throws StepFailed with what is not. Reference 2.3. */
+/** Checks that all dependencies of a workflow exist. Throws StepFailed naming the missing ones. Reference 2.3. */
 export async function checkDependencies(
   attempt: Attempt,
   scope: Scope,
@@ -36,7 +36,7 @@ export async function checkDependencies(
   }
 }
 
-/** By the shell that executes the steps, on the machine that does. */
+/** Uses the shell that executes the steps, on the machine that executes them. */
 async function checkCommands(attempt: Attempt, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const odd = names.find((name) => !COMMAND_NAME.test(name));

@@ -30,18 +30,18 @@ import { toLocalPaths } from "./portable-paths.ts";
 import { bindLoop, openScope } from "./scope.ts";
 import { type ClaimedStep, logStepStart, reportOutcome, type StepOutcome } from "./step-outcome.ts";
 
-/** How often a running step looks whether its run is over, milliseconds. */
+/** How often a running step checks whether its run has ended, milliseconds. */
 const LOOK_EVERY_MS = 400;
 
 interface RunWatch {
-  /** Aborted when the run is over, or the platform stops. */
+  /** Aborted when the run has ended, or the platform stops. */
   readonly signal: AbortSignal;
-  /** True where the run is over: the result is nobody's any more. */
+  /** True if the run has ended, so the result is not needed. */
   isOver(): boolean;
   stop(): void;
 }
 
-/** Watches for the end of a run while one of its steps is executed. */
+/** Watches for the end of a run while one of its steps runs. */
 function watchRun(deps: Pick<Ports, "claims" | "log">, runId: string, outer: AbortSignal): RunWatch {
   const controller = new AbortController();
   let over = false;
@@ -73,9 +73,9 @@ function watchRun(deps: Pick<Ports, "claims" | "log">, runId: string, outer: Abo
 }
 
 /**
- * Executes a step that was requested, and reports to the conductor. A copy of a delivery, and a step of a run
- * that is over, are dropped. A delivery whose forerunner may have done the work goes back to the conductor,
- * who knows whether the step is still wanted; it costs no attempt where it was the whole server that ended.
+ * Executes a requested step and reports to the conductor. Drops duplicate deliveries, and steps of finished runs. If an
+ * earlier delivery may have done the work, the step is reported as lost: the conductor knows whether it is still
+ * needed. That costs no attempt if the whole server stopped.
  */
 export async function executeStep(
   deps: StepDeps,
@@ -129,7 +129,7 @@ async function open(
   const { workflow_name, workspace: name, hop, hop_token = "", unlogged, undefined_names, step } = work;
   const workspace = join(deps.paths.workspacesDir, name);
   const logs = join(deps.paths.logsDir, run_id);
-  // Looking is much cheaper than making, and nearly always enough.
+  // Checking first is much cheaper than creating, and the folders nearly always exist.
   if (!existsSync(workspace)) await mkdir(workspace, { recursive: true });
   if (!existsSync(logs)) await mkdir(logs, { recursive: true, mode: 0o700 });
   let sent = 0;
@@ -167,7 +167,7 @@ async function open(
   return { attempt, work, startedAt };
 }
 
-/** Does a step's work, and notes when it was done. */
+/** Does a step's work, and records when it ran. */
 async function observed<Result>(
   { stepActivity }: StepDeps,
   { attempt, work }: ClaimedStep,
@@ -187,8 +187,8 @@ type Finish = (
 ) => Promise<{ readonly outcome: StepOutcome; readonly files?: WorkspaceChange }>;
 
 /**
- * Does the work of a step in its workspace, which is first brought to what it is elsewhere where machines
- * share it. A step whose files cannot be shared has failed.
+ * Does the work of a step in its workspace. If machines share the workspace, its folder is updated first. A step whose
+ * files cannot be shared fails.
  */
 async function inWorkspace(
   { workspaceSync }: StepDeps,
@@ -243,13 +243,13 @@ async function executeClaimed(claimed: ClaimedStep): Promise<StepOutcome> {
   }
 }
 
-/** `{{TempDir}}`: an earlier step may have removed it. */
+/** Creates `{{TempDir}}`, since an earlier step may have deleted it. */
 async function makeTempFolder(workspace: string): Promise<void> {
   const path = join(workspace, TEMP_FOLDER);
   if (!existsSync(path)) await mkdir(path, { recursive: true });
 }
 
-/** The loop variables around a step with their values, outermost first. */
+/** Returns the loop variables around a step with their values, outermost first. */
 async function openLoops(
   deps: StepDeps,
   runId: string,

@@ -3,11 +3,11 @@ import { basename } from "node:path";
 import type { Attempt } from "./context.ts";
 import { type LineKind, logStep } from "./run-log.ts";
 
-/** How often the output of a command that goes on is looked at, milliseconds. */
+/** How often the output of a running command is read, milliseconds. */
 const LOOK_EVERY_MS = 300;
-/** Output of one command that goes into the log, bytes of each of its files; the files keep all. */
+/** Maximum output of one command in the log, bytes of each of its files; the files are complete. */
 const LOGGED_MAX_BYTES = 1024 * 1024;
-/** And lines: each gets its time and step, so that short ones are much longer there. */
+/** Maximum number of lines: each line gets a time and step prefix, so short lines grow. */
 const LOGGED_MAX_LINES = 10_000;
 const READ_BYTES = 64 * 1024;
 const NEWLINE = 10;
@@ -18,11 +18,11 @@ interface Outputs {
 }
 
 export interface Follower {
-  /** Takes the rest. `text` is standard output where the caller has read all of it. */
+  /** Reads the rest. `text` is the standard output, if the caller has read all of it. */
   end(sizes: { readonly stdoutBytes: number; readonly stderrBytes: number }, text?: string): Promise<void>;
 }
 
-/** Puts what a command writes into its run's log, as it comes. */
+/** Copies the output of a command to its run's log while it runs. */
 export function followOutput(attempt: Attempt, { stdoutPath, stderrPath }: Outputs): Follower {
   const out = new Followed(attempt, stdoutPath, "| ");
   const err = new Followed(attempt, stderrPath, "! ");
@@ -52,7 +52,7 @@ export function followOutput(attempt: Attempt, { stdoutPath, stderrPath }: Outpu
 }
 
 class Followed {
-  /** Bytes that are in the log. */
+  /** Number of bytes copied to the log. */
   taken = 0;
   #lines = 0;
   readonly #attempt: Attempt;
@@ -73,7 +73,7 @@ class Followed {
     if (text.length > end) this.#more();
   }
 
-  /** Where the lines end that the log still takes, in what comes next. */
+  /** Returns the end of the lines of `text` that the log still accepts. */
   #endOfRoom(text: string): number {
     let end = -1;
     while (this.#lines < LOGGED_MAX_LINES) {
@@ -88,10 +88,10 @@ class Followed {
     return this.taken >= LOGGED_MAX_BYTES || this.#lines >= LOGGED_MAX_LINES;
   }
 
-  /** Whole lines; what is left behind them too where there will be no more. */
+  /** Reads complete lines; with `whole`, also the incomplete last line, because no output will follow. */
   async look(whole: boolean): Promise<void> {
     if (this.#isFull) return;
-    // Most looks find nothing new.
+    // Most reads find nothing new.
     const found = await stat(this.#path).catch(() => undefined);
     if (found === undefined || found.size <= this.taken) return;
     const file = await open(this.#path, "r").catch(() => undefined);

@@ -14,13 +14,13 @@ import { evaluateScript } from "./script.ts";
 
 /** Longest line of an input file, characters. */
 const LINE_MAX_LENGTH = 1024 * 1024;
-/** Items of one foreach, at most. */
+/** Maximum number of items of one foreach. */
 export const ITEMS_MAX = 5_000_000;
 
 /**
- * Lays out the items of a foreach in chunks of at most a thousand, flat in memory, and tells how many there
- * are. The input is a list, a template that gives one (or JSON text of one), or a file whose lines that are
- * not blank are the items. Throws StepFailed.
+ * Stores the items of a foreach in chunks of at most a thousand, in constant memory, and returns their number. The
+ * input is a list, a template that gives one (or its JSON text), or a file whose non-blank lines are the items. Throws
+ * StepFailed.
  */
 export async function storeItems(attempt: Attempt, scope: Scope, step: ForeachStep): Promise<number> {
   let chunk: unknown[] = [];
@@ -44,7 +44,7 @@ export async function storeItems(attempt: Attempt, scope: Scope, step: ForeachSt
   return total;
 }
 
-/** What the author's script makes of the items of a chunk; one that it fails at stays as it is. */
+/** Applies the author's script to the items of a chunk; an item for which it throws stays unchanged. */
 async function processed(
   attempt: Attempt,
   scope: Scope,
@@ -52,7 +52,7 @@ async function processed(
   items: readonly unknown[],
 ): Promise<readonly unknown[]> {
   if (source === undefined) return items;
-  // The variable is one of the script's own here, quoted or not: nothing of an item becomes code.
+  // The loop variable is a variable of the script, quoted or not: no text of an item becomes code.
   const expression = source.replaceAll(new RegExp(`(["']?)\\[\\[${variable}\\]\\]\\1`, "g"), variable);
   const code = `chunk_items.map((${variable}) => { try { return (${expression}); } catch { return ${variable}; } })`;
   const inner: Scope = { ...scope, values: { ...scope.values, chunk_items: items } };
@@ -62,7 +62,7 @@ async function processed(
   return value.map((made: unknown, at) => made ?? items[at]);
 }
 
-/** The items of the chunk that holds a position. */
+/** Returns the items of the chunk that contains a position. */
 export async function loadItems(
   deps: Pick<Ports, "blobs">,
   runId: string,
@@ -77,7 +77,7 @@ export async function loadItems(
   };
 }
 
-/** The key holds ids and numbers only: the step's key is taken in hexadecimal. */
+/** The key must contain ids and numbers only, so the step's key is hex-encoded. */
 export function itemChunkBlob(runId: string, foreachKey: string, from: number): string {
   return `runs/${runId}/items/${Buffer.from(foreachKey).toString("hex").slice(0, 200)}/${from}`;
 }
@@ -93,7 +93,7 @@ async function* inputItems(attempt: Attempt, scope: Scope, step: ForeachStep): A
   else yield* linesOf(pathIn(attempt, String(value ?? "")), String(value ?? ""));
 }
 
-/** A JSON list in text, as functions and commands print it. */
+/** Parses a JSON list in text, as functions and commands print it. */
 function listIn(value: unknown): unknown[] | undefined {
   if (typeof value !== "string" || !value.trimStart().startsWith("[")) return undefined;
   try {

@@ -5,8 +5,8 @@ import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { type Evaluation, evaluateScript } from "./script.ts";
 
 /**
- * Evaluates the functions of a step. The step's output is the result of the first; the others run for what
- * they do. Throws StepFailed. Seed: workflow 2.7.
+ * Evaluates the functions of a step. The output is the result of the first one; the others run for their effects.
+ * Throws StepFailed. Seed: workflow 2.7.
  */
 export async function runFunction(attempt: Attempt, scope: Scope, step: FunctionStep): Promise<StepOutput> {
   const sources = step.parallel_functions ?? step.functions ?? [step.function ?? ""];

@@ -1,4 +1,4 @@
-/** What functions of scripts ask of the process that executes their step: it has queues, hosts and secrets. */
+/** Calls of script functions to the process that executes their step, which has queues, hosts and secrets. */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,25 +14,25 @@ import { COMMAND_TIMEOUT_MS, outputPath, resultOf } from "./bash.ts";
 import type { Attempt } from "./context.ts";
 import { type HostCallResult, hostCallResultBlob, sendToConductor } from "./messages.ts";
 
-/** Until the conductor has answered, milliseconds. */
+/** Maximum wait for the conductor's result, milliseconds. */
 const ANSWER_MS = 60_000;
 const FIRST_LOOK_MS = 50;
 const LOOK_MS = 500;
-/** For all requests to a language model where the step has no timeout, milliseconds. */
+/** Timeout of all requests to a language model if the step has none, milliseconds. */
 const MODEL_MS = 10 * 60_000;
 const NOTICE_MS = 30_000;
 const NOTICE_ANSWER_BYTES = 64 * 1024;
-/** The secret that holds the addresses of webhooks, and how many of them are told. */
+/** The secret with the addresses of webhooks, and the maximum number of them. */
 export const NOTIFY_SECRET = "NOTIFY_WEBHOOKS";
 const WEBHOOKS_MAX = 20;
-/** Runs that one evaluation of a script may start. */
+/** Maximum number of runs that one evaluation of a script starts. */
 const RUNS_MAX = 1_000;
-/** Calls of one evaluation that work on documents. */
+/** Maximum number of document calls of one evaluation. */
 const DOCUMENTS_MAX = 1_000;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Gives a JSON value; `place` says which call of the step it is. Rejects with what the function is to say of it. */
+/** Returns a JSON value; `place` identifies the call within the step. Rejects with the message for the script. */
 export async function handleHostCall(
   attempt: Attempt,
   what: string,
@@ -63,7 +63,7 @@ export async function handleHostCall(
   }
 }
 
-/** An executor that has no tables leaves the question to the conductor, and looks for the answer among the blobs. */
+/** Without tables, sends the call to the conductor and polls the blob of the result. */
 async function askTables(attempt: Attempt, query: Input, signal: AbortSignal): Promise<HostCallResult> {
   const { deps, run } = attempt;
   if (deps.handleScriptCall !== undefined) return deps.handleScriptCall(run.run_id, query);
@@ -78,7 +78,7 @@ async function askTables(attempt: Attempt, query: Input, signal: AbortSignal): P
   }
 }
 
-/** The run is known by the call that asks for it: a step that is delivered or tried again finds the one it started. */
+/** The run's id derives from the call, so a step that is redelivered or retried finds the run that it started. */
 function startRun(
   attempt: Attempt,
   given: Input,
@@ -91,7 +91,7 @@ function startRun(
   return askTables(attempt, withoutSecrets(attempt, query), signal);
 }
 
-/** Likewise what it makes. */
+/** A document call is identified the same way, so what it creates is created once. */
 function askDocument(
   attempt: Attempt,
   given: Input,
@@ -104,15 +104,15 @@ function askDocument(
   return askTables(attempt, withoutSecrets(attempt, query), signal);
 }
 
-/** Which call of which step it is, however often the step is executed. */
+/** Identifies a call of a step, independent of the number of its attempts. */
 function placeOf({ request: { key, phase, round = 0 } }: Attempt, place: string): string {
   return `${phase} ${round} ${place} ${key}`;
 }
 
-/** What is kept is shown: secrets are not among it. */
+/** Stored values are displayed, so secrets are redacted. */
 const withoutSecrets = ({ deps }: Attempt, query: Input): Input => redactJson(query, deps.secrets.redact);
 
-/** Under the same rules as remote-bash steps: known hosts, keys of the folder of keys. Gives what the command writes. */
+/** Applies the rules of remote-bash steps: known hosts, keys of the key folder. Returns the command's output. */
 async function execBySsh(attempt: Attempt, given: Input, signal: AbortSignal): Promise<string> {
   const { deps, run, request, number } = attempt;
   const { remote } = deps;
@@ -152,7 +152,7 @@ async function execBySsh(attempt: Attempt, given: Input, signal: AbortSignal): P
   }
 }
 
-/** By the settings and rules of llm steps. Gives the text of the answer. */
+/** Applies the settings and rules of llm steps. Returns the text of the response. */
 async function askModel(attempt: Attempt, given: Input, signal: AbortSignal): Promise<string> {
   const { deps } = attempt;
   const [{ completeChat }, { callConfig }] = await Promise.all([
@@ -166,7 +166,7 @@ async function askModel(attempt: Attempt, given: Input, signal: AbortSignal): Pr
   return deps.secrets.redact(answer.content);
 }
 
-/** Sends a notice to every webhook that the secret NOTIFY_WEBHOOKS names. Rejects where one did not take it. */
+/** Sends a notice to every webhook in the secret NOTIFY_WEBHOOKS. Rejects if one of them fails. */
 async function notify(attempt: Attempt, given: Input, signal: AbortSignal): Promise<boolean> {
   const { deps, run, request } = attempt;
   const named = ((await deps.secrets.get(NOTIFY_SECRET)) ?? "").split(/[\s,]+/).filter((url) => url !== "");
@@ -194,7 +194,7 @@ async function notify(attempt: Attempt, given: Input, signal: AbortSignal): Prom
   throw new StepFailed(`${failed.length} of ${named.length} webhooks were not told: ${failed[0]}`);
 }
 
-/** Why it was not told, without its address, which is a secret. */
+/** Returns why the webhook failed, without its address, which is secret. */
 async function tellWebhook(
   { deps, run }: Attempt,
   address: string,

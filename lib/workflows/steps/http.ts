@@ -12,7 +12,7 @@ import type { HttpStep } from "../schema/types.ts";
 import { remaining, timeFor } from "./attempt-environment.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 
-/** Time of a request where the step has no timeout, milliseconds. */
+/** Timeout of a request if the step has none, milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 const RESPONSE_MAX_BYTES = 10 * 1024 * 1024;
@@ -21,13 +21,13 @@ const TRIES = 3;
 
 const RETRY_DELAY_MS = 200;
 
-/** The longest wait that an answer may ask for. */
+/** Longest `Retry-After` that is honoured, milliseconds. */
 const RETRY_AFTER_MAX_MS = 10_000;
 
 /**
- * Sends the request of an http step. An answer below 500 is a success; after a network error or a 5xx
- * the request is sent again with its body, whatever its method. What came is exported in either case. Throws
- * StepFailed. Seed: workflow 2.7, reference 2.5.
+ * Sends the request of an http step. A status below 500 is a success; after a network error or a 5xx status the request
+ * and its body are sent again, whatever the method. The response is exported in either case. Throws StepFailed. Seed:
+ * workflow 2.7, reference 2.5.
  */
 export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): Promise<StepOutput> {
   const url = checkedUrl(renderUrl(parseTemplate(step.url, scope), scope.values));
@@ -41,7 +41,7 @@ export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): P
   const shown = `${method} ${shownUrl(url)}`;
   const started = performance.now();
   try {
-    // Where the author says how the whole step is tried again, that alone counts.
+    // A `retry` of the step replaces the retries of the request.
     const tries = step.retry === undefined ? TRIES : 1;
     const answer = await sendWithRetries(attempt, { url, method, headers, body }, tries);
     const text = attempt.deps.secrets.redact(answer.body.toString("utf8"));
@@ -74,7 +74,7 @@ function checkedUrl(text: string): URL {
   return url;
 }
 
-/** GET where the value is empty, as where there is no `method`. */
+/** An empty value means GET, like a missing `method`. */
 function renderMethod({ method }: HttpStep, scope: Scope): string {
   const text = renderText(parseTemplate(method, scope), scope.values).trim().toUpperCase() || "GET";
   if (!HTTP_METHOD.test(text)) throw new StepFailed(`method: not an HTTP method: ${text.slice(0, 50)}`);
@@ -99,10 +99,10 @@ function defaultType(body: string): string {
 }
 
 interface Outcome {
-  /** Undefined where there was none. */
+  /** Undefined without a response. */
   readonly answer?: HttpAnswer;
   readonly text: string;
-  /** What is wrong; empty where nothing is. */
+  /** The error; empty if there is none. */
   readonly message: string;
   readonly durationMs: number;
 }
@@ -136,7 +136,7 @@ async function sendWithRetries(attempt: Attempt, sending: Sending, tries: number
       const answer = await send(attempt, sending);
       if (answer.status < 500 || number >= tries) return answer;
       waitMs = Math.max(waitMs, retryAfterMs((name) => answer.headers[name], Date.now()) ?? 0);
-      // Who asks for more patience than there is has answered.
+      // If the server asks for a longer wait than allowed, this response is final.
       if (waitMs > remaining(attempt, RETRY_AFTER_MAX_MS)) return answer;
     } catch (error) {
       if (attempt.signal.aborted) throw new StepCancelled();

@@ -10,15 +10,15 @@ import type { LlmStep } from "../schema/types.ts";
 import { remaining } from "./attempt-environment.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 
-/** Time of all requests where the step has no timeout, milliseconds: a little less than a function of Lambda has. */
+/** Timeout of all requests if the step has none, milliseconds: slightly less than Lambda's limit. */
 const STEP_TIMEOUT_MS = 13 * 60 * 1000;
 
-/** Texts of one step, all values in. */
+/** Maximum size of the rendered texts of one step. */
 const INPUT_MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Asks a language model, or for embeddings. Placeholders in any text of the step are rendered once, so what a
- * value brings is never a placeholder itself. Throws StepFailed. Seed: workflow 2.7 (llm).
+ * Sends a request to a language model, or for embeddings. Placeholders in texts of the step are rendered once, so
+ * placeholders in values are not rendered. Throws StepFailed. Seed: workflow 2.7 (llm).
  */
 export async function runLlm(attempt: Attempt, scope: Scope, step: LlmStep): Promise<StepOutput> {
   const config = callConfig({
@@ -77,12 +77,12 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** The value with every text in it rendered as text. */
+/** Renders every text in the value as text. */
 function textsIn<Value>(value: Value, scope: Scope): Value {
   return deeply(value, (text) => renderText(parseTemplate(text, scope), scope.values)) as Value;
 }
 
-/** The map with every text in it rendered; a lone placeholder gives its value as it is, a number a number. */
+/** Renders every text in the map; a lone placeholder keeps the type of its value, so a number stays a number. */
 function valuesIn(map: LlmParameters | undefined, scope: Scope): LlmParameters | undefined {
   const rendered = deeply(map, (text) => renderValue(parseTemplate(text, scope), scope.values));
   return rendered as LlmParameters | undefined;
@@ -95,7 +95,7 @@ function deeply(value: unknown, render: (text: string) => unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, deeply(item, render)]));
 }
 
-/** A lone placeholder may stand for a list: each of its items is a text to embed. */
+/** A lone placeholder may be a list: each of its items is a text to embed. */
 function inputsOf(text: string, scope: Scope): string[] {
   const value = renderValue(parseTemplate(text, scope), scope.values);
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -14,8 +14,9 @@ import { isTrue } from "./script.ts";
 import { checkNames } from "./undefined-names.ts";
 
 /**
- * Before the steps of a module: its condition, its parameters, and what it depends on. Skipped where the condition is
- * not true. `named` are what the run was given, or its flow declares. Throws StepFailed where it cannot begin. Reference 2.3, 2.8.
+ * The gate of a module, before its steps: checks its condition, its parameters and its dependencies. Skipped if the
+ * condition is not true. `named` are the parameters that the run received or its flow declares. Throws StepFailed if
+ * the module cannot start. Reference 2.3, 2.8.
  */
 export async function passGate(
   attempt: Attempt,
@@ -40,7 +41,7 @@ export async function passGate(
 
 const BUILTINS: ReadonlySet<string> = new Set(BUILTIN_NAMES);
 
-/** What the flow gives to its module, and what the run was given, which goes before defaults. */
+/** Returns the parameters that the flow gives its module, and those of the run, which take precedence over defaults. */
 function givenParams(
   scope: Scope,
   given: NonNullable<FunctionStep["gate"]>["given"],
@@ -52,7 +53,7 @@ function givenParams(
   for (const { name } of params) {
     const value = scope.values[name];
     if (value === undefined || value === null) continue;
-    // What every run has stands for a parameter of its name only where somebody gave it.
+    // A built-in variable is the value of a parameter with its name only if the run or the flow sets it.
     if (BUILTINS.has(name) && !named.has(name)) continue;
     texts[name] = typeof value === "string" ? value : JSON.stringify(value);
     if (scope.trusted.has(name)) trusted.add(name);
@@ -72,8 +73,8 @@ function baseOf({ values, params, trusted }: ParamValues): BaseValues {
 }
 
 /**
- * After the steps of a module: what its flow told to do then, and its reports where it did not fail. `error` is that of
- * a module that failed.
+ * The handlers of a module, after its steps: runs the actions of its flow and, if the module succeeded, records its
+ * reports. `error` is the error of a failed module.
  */
 export async function runHandlers(
   attempt: Attempt,

@@ -23,12 +23,12 @@ import {
 } from "./bash.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 
-/** Commands of one step at the same time: a host usually takes ten sessions of one connection. */
+/** Maximum number of concurrent commands of one step: a host usually allows ten sessions per connection. */
 const PARALLEL_MAX = 8;
 
 /**
- * Runs the commands of a remote-bash step in a container or on a host, and fetches a file from there. Values of
- * templates are variables there, never syntax. Throws StepFailed. Seed: workflow 2.7.
+ * Runs the commands of a remote-bash step in a container or on a host, and fetches a file from it. Template values are
+ * shell variables there, never syntax. Throws StepFailed. Seed: workflow 2.7.
  */
 export async function runRemoteBash(
   attempt: Attempt,
@@ -94,7 +94,7 @@ async function runCommand(
   machine: RemoteMachine,
   { source, index, env }: Command,
 ): Promise<string> {
-  // They travel with the script, so that none is too large for an environment.
+  // The values are part of the script, so none is too large for an environment variable.
   const shell = renderShell(parseTemplate(source, scope), scope.values, {
     trusted: (root) => scope.trusted.has(root),
     maxEnvBytes: Number.POSITIVE_INFINITY,
@@ -123,7 +123,8 @@ function limitsOf(attempt: Attempt, index: number) {
 }
 
 /**
- * Copies `step_remote_file` to `host_output_file`, which is then there whole or as it was before. Throws StepFailed.
+ * Copies `step_remote_file` to `host_output_file`; the file is replaced completely or stays unchanged. Throws
+ * StepFailed.
  */
 async function fetchFile(
   attempt: Attempt,
@@ -168,7 +169,7 @@ async function outputTarget(attempt: Attempt, path: string): Promise<string> {
   return target;
 }
 
-/** So many at a time; the first failure ends a sequence, those side by side all come to their end. */
+/** Limits concurrency; the first failure ends a sequence, concurrent items all finish. */
 async function settleAll<Item, Result>(
   items: readonly Item[],
   width: number,

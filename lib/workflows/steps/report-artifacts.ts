@@ -13,13 +13,13 @@ import { seenAt } from "../workspaces/folder.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { logStep } from "./run-log.ts";
 
-/** Lines of a larger file are not counted, bytes. */
+/** Lines of larger files are not counted, bytes. */
 const COUNTED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Makes artifacts of the reports of a module or flow that has succeeded: those that are there, in the run's workspace.
- * What is not there is told of in the run's log, unless it is optional, and changes nothing of how the run ended.
- * Reference 2.1, 6.
+ * Records the existing reports of a successful module or flow as artifacts; they must be in the run's workspace. A
+ * missing report is logged in the run's log, unless it is optional, and does not change the run's outcome. Reference
+ * 2.1, 6.
  */
 export async function recordReports(
   attempt: Attempt,
@@ -45,7 +45,7 @@ async function lookFor({ workspace }: Attempt, scope: Scope, report: Report): Pr
   const artifact_path = relative(workspace, resolve(workspace, path)).replaceAll("\\", "/");
   if (!isInsidePath(artifact_path)) return { missing: `${path} is not in the workspace` };
   const place = join(await realpath(workspace), artifact_path);
-  // What a link leads to is not the workspace's own.
+  // The target of a link does not belong to the workspace.
   const real = await realpath(place).catch(() => undefined);
   const seen = real === place ? await seenAt(place) : undefined;
   if (seen?.kind !== "file" && seen?.kind !== "folder") return { missing: `there is no ${artifact_path}` };

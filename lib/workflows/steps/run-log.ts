@@ -3,16 +3,16 @@ import { dirname, join } from "node:path";
 import type { Ports } from "../../platform/ports.ts";
 import type { Attempt, StepPaths } from "./context.ts";
 
-/** One readable log a run, in its folder among the logs of this machine. */
+/** Path of the readable log of a run, in the run's folder among the logs of this machine. */
 export const runLogPath = ({ logsDir }: Pick<StepPaths, "logsDir">, runId: string): string =>
   join(logsDir, runId, "run.log");
 
-/** Lines are put on disk together, after so long, milliseconds; whoever reads here sees them at once. */
+/** Lines are written together after this delay, milliseconds; readers in this process flush them first. */
 const FLUSH_AFTER_MS = 200;
-/** And at the latest when so many characters wait. */
+/** Lines are written earlier if more characters than this are buffered. */
 const WAITING_MAX = 1024 * 1024;
 
-/** A log takes no more from here on, bytes; the files of its steps do. */
+/** Maximum size of a log, bytes; the output files of steps continue. */
 const LOG_MAX_BYTES = 256 * 1024 * 1024;
 
 interface Waiting {
@@ -23,10 +23,10 @@ interface Waiting {
 const waiting = new Map<string, Waiting>();
 const writing = new Map<string, Promise<void>>();
 
-/** `!` marks what went to standard error, `|` any other output. */
+/** `!` marks standard error, `|` any other output. */
 export type LineKind = "" | "| " | "! ";
 
-/** Puts text of a step into its run's log, line by line: no text makes a line look like another's. */
+/** Appends text of a step to its run's log, with a prefix on every line, so that no text can imitate another line. */
 export function logStep(
   { deps, logs, request, run }: Pick<Attempt, "deps" | "logs" | "request" | "run">,
   text: string,
@@ -36,7 +36,7 @@ export function logStep(
   note(deps, join(logs, "run.log"), `[${request.key}] ${kind}`, text);
 }
 
-/** Puts what happens to a whole run into its log. */
+/** Appends a message about the run to its log. */
 export function logRun(
   deps: Pick<Ports, "clock" | "secrets" | "log"> & { readonly paths: Pick<StepPaths, "logsDir"> },
   runId: string,
@@ -66,7 +66,7 @@ function note(
   waiting.set(path, { text: lines, timer });
 }
 
-/** Brings what waits for a log to its file. */
+/** Writes the buffered lines of a log to its file. */
 export async function flushLog(path: string): Promise<void> {
   const found = waiting.get(path);
   if (found !== undefined) {
@@ -83,7 +83,7 @@ export async function flushLog(path: string): Promise<void> {
   await writing.get(path);
 }
 
-/** Brings all that waits for logs below a folder to their files: before this process ends. */
+/** Writes the buffered lines of all logs below a folder, before this process ends. */
 export async function flushLogs(folder: string): Promise<void> {
   const paths = new Set([...waiting.keys(), ...writing.keys()].filter((path) => path.startsWith(folder)));
   await Promise.allSettled([...paths].map(flushLog));
@@ -110,7 +110,7 @@ async function appendText(path: string, text: string): Promise<void> {
   }
 }
 
-/** Never what lies above it: a data folder that was taken away stays away. False where that is so. */
+/** Creates no parents, so that a deleted data folder is not created again. Returns false if the parent is missing. */
 async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -126,7 +126,7 @@ const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).cod
 const ESCAPE = String.fromCharCode(27);
 const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, "g");
 
-/** Without colours and characters that move a terminal's cursor. */
+/** Removes colours and control characters that move a terminal's cursor. */
 function printable(text: string): string {
   if (!CONTROL.test(text)) return text;
   return [...text.replaceAll(COLOURS, "")].filter((char) => char === "\t" || !CONTROL.test(char)).join("");

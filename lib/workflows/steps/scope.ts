@@ -11,8 +11,8 @@ import { toLocalPaths } from "./portable-paths.ts";
 const PATH_UNSAFE = /[^A-Za-z0-9._-]/g;
 
 /**
- * What the templates and scripts of a step name: the values that came with its work, and secrets. Loop
- * variables are names only until `bindLoop` gives them values. Throws StepFailed for a secret that is not there.
+ * Returns the values for the templates and scripts of a step: those in its work, and secrets. Loop variables have no
+ * values until `bindLoop` sets them. Throws StepFailed for a missing secret.
  */
 export async function openScope(
   deps: Pick<StepDeps, "blobs" | "secrets" | "paths" | "workspaceSync">,
@@ -33,7 +33,7 @@ export async function openScope(
   };
 }
 
-/** The scope with the variables of one item: itself, its form that is safe in paths, and its place from 1. */
+/** Adds the variables of one item: its value, its path-safe form, and its position from 1. */
 export function bindLoop(scope: Scope, loop: LoopValue): Scope {
   const values: Record<string, unknown> = Object.assign(
     Object.create(null) as Record<string, unknown>,
@@ -45,13 +45,15 @@ export function bindLoop(scope: Scope, loop: LoopValue): Scope {
   return { ...scope, values };
 }
 
-/** A longer `[[_name_]]` is shortened, characters. */
+/** Longest `[[_name_]]` that is not shortened, characters. */
 const PATH_NAME_MAX_LENGTH = 30;
 
-/** Characters of a shortened one that come before the checksum. */
+/** Length of the part of a shortened name before the checksum, characters. */
 const PATH_NAME_PREFIX_LENGTH = 20;
 
-/** A value as part of a path; a long one ends in the CRC-32 of the whole value, in hexadecimal. Reference 2.5. */
+/**
+ * Returns a value as part of a path; a long one ends in the CRC-32 of the whole value, in hexadecimal. Reference 2.5.
+ */
 function pathSafe(value: string): string {
   const name = value.replaceAll(PATH_UNSAFE, "_");
   if (name.length <= PATH_NAME_MAX_LENGTH) return name;
@@ -68,7 +70,7 @@ async function loadSecrets(
     const value = await deps.secrets.get(name).catch(unreadable);
     if (value !== undefined) secrets[name] = value;
   }
-  // A name with a hyphen is looked up in two spellings: one of them is enough.
+  // A name with a hyphen is looked up in two spellings; one of them is enough.
   const spelling = (name: string): string => name.replaceAll("-", "_");
   const found = new Set(Object.keys(secrets).map(spelling));
   const absent = [...new Set(names.map(spelling))].filter((name) => !found.has(name));
@@ -76,7 +78,7 @@ async function loadSecrets(
   return secrets;
 }
 
-/** A secrets file that others may read, or that is none, is its owner's to mend: trying again would change nothing. */
+/** If others can read the secrets file, or it is invalid, its owner must fix it: the step fails without a retry. */
 function unreadable(error: unknown): never {
   const { code, message } = error as { code?: unknown; message?: string };
   if (code === "secrets_unreadable") throw new StepFailed(message ?? "the secrets file cannot be read");

@@ -10,26 +10,26 @@ import { remaining, stepEnvironment, stepToken, timeFor } from "./attempt-enviro
 import type { Attempt, Scope } from "./context.ts";
 import { logStep } from "./run-log.ts";
 
-/** Time of one evaluation where the step has no timeout, what it waits for included, milliseconds. */
+/** Timeout of one evaluation, including its waits, if the step has none, milliseconds. */
 const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
-/** Processor time of one evaluation where the step has no timeout, milliseconds. */
+/** Processor time of one evaluation if the step has no timeout, milliseconds. */
 const SCRIPT_CPU_MS = 30_000;
-/** Time of a condition, milliseconds. */
+/** Timeout of a condition, milliseconds. */
 export const CONDITION_TIMEOUT_MS = 30_000;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 
-/** How many scripts of an attempt were evaluated: they are so in the same order whenever it is made. */
+/** Number of scripts that an attempt has evaluated: every attempt evaluates them in the same order. */
 const evaluations = new WeakMap<Attempt, number>();
 
 export interface Evaluation {
   readonly value: unknown;
-  /** Why the script asked for the steps after this one not to be executed. */
+  /** The reason that the script gave for skipping the following steps. */
   readonly skipped?: string;
 }
 
 /**
- * Evaluates a script of a step: its placeholders become variables, its functions work in the workspace, the
- * events that it generates are recorded before it is told to have succeeded. Throws StepFailed.
+ * Evaluates a script of a step: placeholders become variables, functions work in the workspace, and generated events
+ * are recorded before the script counts as successful. Throws StepFailed.
  */
 export async function evaluateScript(
   attempt: Attempt,
@@ -88,7 +88,7 @@ function whyOf({ reason, message }: Extract<ScriptOutcome, { ok: false }>, timeo
   return message;
 }
 
-/** JavaScript's truth of a condition. Throws StepFailed where it cannot be evaluated. */
+/** Returns whether a condition is truthy in JavaScript. Throws StepFailed if it cannot be evaluated. */
 export async function isTrue(attempt: Attempt, scope: Scope, condition: string): Promise<boolean> {
   const { value } = await evaluateScript(attempt, scope, condition, {
     timeoutMs: remaining(attempt, CONDITION_TIMEOUT_MS),

@@ -1,4 +1,4 @@
-/** Snapshots for scripts, where the process that executes the step has the records and the workspaces. */
+/** Snapshot functions of scripts, if the process that executes the step has the records and the workspaces. */
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { lstat, rename, rm } from "node:fs/promises";
@@ -11,7 +11,7 @@ import type { Attempt, Snapshots } from "./context.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Gives the name of what was made, or its path. Rejects with what the function is to say of it. */
+/** Returns the name of the new workspace, or the path of the new file. Rejects with the message for the script. */
 export async function handleSnapshotCall(
   attempt: Attempt,
   given: Input,
@@ -25,12 +25,12 @@ export async function handleSnapshotCall(
     : importFrom(attempt, snapshots, given);
 }
 
-/** What functions of the step may reach, asked here too: whoever asks is a process of users' code. */
+/** The paths that functions of the step may access, checked here as well: the caller is a process with user code. */
 function reachOf({ workspace, deps: { paths } }: Attempt) {
   return { cwd: workspace, folders: [paths.workspacesDir, ...(paths.functionFolders ?? [])] };
 }
 
-/** The file is there whole or not at all. */
+/** Writes the file completely or not at all. */
 async function exportTo(
   attempt: Attempt,
   snapshots: Snapshots,

@@ -1,9 +1,9 @@
 import type { Clock } from "../../platform/clock.ts";
 
-/** How long a step that has ended is remembered, and how many of them, milliseconds. */
+/** How long a finished step is remembered, milliseconds, and how many of them. */
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 5_000;
-/** File systems take the time of a change from a clock that lags behind, milliseconds. */
+/** File systems take modification times from a clock that lags behind, milliseconds. */
 const FILE_CLOCK_LAG_MS = 10;
 
 /** The execution of a step in this process, milliseconds since the epoch. */
@@ -11,17 +11,17 @@ export interface StepSpan {
   readonly run_id: string;
   readonly root_cause: string;
   readonly from: number;
-  /** Infinite while it goes on. */
+  /** Infinite while the step runs. */
   readonly to: number;
 }
 
-/** Which steps this process executed when: what a file was written by can be told from its time. */
+/** Records which steps this process executed when, to find the step that wrote a file by the file's time. */
 export interface StepActivity {
-  /** Answers what ends it. */
+  /** Returns the function that ends it. */
   begin(step: Pick<StepSpan, "run_id" | "root_cause">): () => void;
-  /** Steps that were executed at a time of the file system. */
+  /** Returns the steps that ran at a file system time. */
   at(fileTime: number): readonly StepSpan[];
-  /** When the last step of a root cause ended; infinite while one is executed, 0 where none is remembered. */
+  /** When the last step of a root cause ended; infinite while one runs, 0 if none is remembered. */
   lastOf(rootCause: string): number;
 }
 

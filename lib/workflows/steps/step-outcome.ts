@@ -11,7 +11,7 @@ import { type StepReport, type StepWork, sendToConductor } from "./messages.ts";
 import { toPortablePaths } from "./portable-paths.ts";
 import { logStep } from "./run-log.ts";
 
-/** Command, output and exports as they are shown in a step's row, characters. */
+/** Maximum length of command, output and exports in a step's row, characters. */
 const SHOWN_COMMAND_MAX = 8_000;
 const SHOWN_OUTPUT_MAX = 16_000;
 const SHOWN_EXPORT_MAX = 1_000;
@@ -38,7 +38,7 @@ export function logStepStart(attempt: Attempt): void {
   logStep(attempt, `started (${step.type}${items}${number > 1 ? `, attempt ${number}` : ""})`);
 }
 
-/** How a step ended, and what it gave unless its log has it already. */
+/** Logs the outcome of a step, and its output unless the log already contains it. */
 function logStepEnd({ attempt, startedAt }: ClaimedStep, outcome: StepOutcome): void {
   const { request, deps, step } = attempt;
   if (request.phase === "enter" && outcome.status === "completed") {
@@ -105,8 +105,8 @@ export async function reportOutcome(
 }
 
 /**
- * What later steps may name. Items of a foreach would overwrite each other's: a step inside one leaves its output alone,
- * for the foreach, and that apart.
+ * Returns the values for later steps. Items of a foreach would overwrite each other's values, so a step inside a
+ * foreach only stores its output, under a name of its own, for the foreach.
  */
 function namedValues(outcome: StepOutcome, step: Step, { key, phase }: Request): Record<string, unknown> {
   const ofModule = phase === "gate" || phase === "handlers";

@@ -5,12 +5,12 @@ import type { NeededNames } from "../values/needed-names.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { logStep } from "./run-log.ts";
 
-/** Every delivery of a step has an object of its own, which the items of a batch share: each name is noted once. */
+/** Each delivery of a step has its own object, shared by the items of a batch, so each name is logged once. */
 const noted = new WeakMap<Step, Set<string>>();
 
 /**
- * Notes in the run's log the names in a part of a step's templates that nothing gives a value. They render as the
- * empty text. Throws StepFailed if the workflow or the installation lets a step fail over them.
+ * Logs the names in a part of a step's templates that have no value; they render as empty text. Throws StepFailed if
+ * the workflow or the installation makes such names an error.
  */
 export function checkNames(attempt: Attempt, scope: Scope, step: Step, part: keyof NeededNames): void {
   const missing = (attempt.absent?.[part] ?? []).filter(

@@ -15,9 +15,9 @@ const FORGOTTEN_MAX = 5_000;
 export type Claim = { readonly taken: true } | { readonly taken: false; readonly write?: Write };
 
 /**
- * Whether an event's key was taken within the trigger's window, which begins with the first event that has it. If
- * not, the write that takes it belongs to the event's own transaction: its condition fails where another event was
- * faster. `earlier` are the writes that the transaction has already. Reference 4; a trigger has keys of its own.
+ * Claims an event's key within the trigger's window, which starts with the first event with this key. Returns whether
+ * the key was claimed before, or else the write that claims it, for the event's own transaction: its condition fails if
+ * another event was faster. `earlier` are the other writes of that transaction. Keys are per trigger. Reference 4.
  */
 export async function claimKey(
   deps: Pick<Ports, "tables" | "clock">,
@@ -34,7 +34,7 @@ export async function claimKey(
     : claimOnce(deps, onceKey(scheduleId, hashOf(text)), windowMs, earlier);
 }
 
-/** Likewise for any key that is taken for a time. */
+/** Claims any key for a time, in the same way. */
 export async function claimOnce(
   deps: Pick<Ports, "tables" | "clock">,
   key: Key,
@@ -60,7 +60,7 @@ export async function claimOnce(
 
 export const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-/** Deletes keys whose time is over. */
+/** Deletes expired keys. */
 export async function deleteExpiredClaims(deps: Pick<Ports, "tables" | "clock">): Promise<number> {
   const to = new Date(deps.clock.now()).toISOString();
   let forgotten = 0;
@@ -80,7 +80,7 @@ export async function deleteExpiredClaims(deps: Pick<Ports, "tables" | "clock">)
       ),
     );
     forgotten += items.length;
-    // An index may lag behind: what is gone is found again, and the next sweep looks anew.
+    // The index may lag behind and return deleted items again; the next sweep continues.
     if (!gone.some(({ ok }) => ok)) break;
   }
   return forgotten;

@@ -12,8 +12,8 @@ import { composeMatchedRun, type MatchedRunDeps, runIdOf, scheduleIdOf } from ".
 export type DispatchDeps = MatchedRunDeps & Pick<Ports, "outbox">;
 
 /**
- * Starts the runs that an event matched when it was recorded, each once however often the event comes, and
- * marks its record as processed. Throws where a run could not be made: the event comes again.
+ * Starts the runs that an event matched when it was recorded, each once even if the event is redelivered, and marks the
+ * event as processed. Throws if a run could not be created: the event is redelivered.
  */
 export async function dispatchEvent(deps: DispatchDeps, eventId: string): Promise<void> {
   const event = await deps.tables.get(eventLogTable, eventKey(eventId));
@@ -28,7 +28,8 @@ export async function dispatchEvent(deps: DispatchDeps, eventId: string): Promis
 
 async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, text: string): Promise<void> {
   const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleIdOf(match)));
-  // What was made by request is gone at once when it is deleted; what a file declares is what the event matched.
+  // A schedule created by request no longer fires once it is deleted; a trigger of a file fires as it was when it
+  // matched.
   if (match.schedule !== undefined && row === undefined) {
     deps.log.info("schedule was deleted before its run began", { event: event.event_id, ...match });
     return;
@@ -37,10 +38,10 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
   try {
     const { commit, run } = await composeMatchedRun(deps, event, match, text, row);
     const counted = match.type === undefined && row !== undefined ? [countWrite(row, event)] : [];
-    // Where the run is there already, the conditions do not hold and nothing happens: it was started before.
+    // If the run was already created, the conditions fail and nothing changes.
     let { ok } = await deps.outbox.commit({ ...commit, writes: [...commit.writes, ...counted] });
     if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined) {
-      // Its row was deleted meanwhile, or another event took what a run that failed at once was to trigger.
+      // The row was deleted meanwhile, or another event claimed a key of an event that the failed run generates.
       ({ ok } = await deps.outbox.commit(commit));
       if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined)
         throw new Error(`the run of event ${event.event_id} could not be recorded, it is tried again`);
@@ -56,7 +57,7 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
   }
 }
 
-/** Counted with the run, so however often the event comes. */
+/** The count is part of the run's transaction, so a redelivered event is counted once. */
 function countWrite(row: StoredSchedule, event: StoredEvent): Write {
   return {
     op: "update",

@@ -5,21 +5,21 @@ import { renderScript } from "../expressions/render-script.ts";
 import type { EventTrigger } from "../schema/types.ts";
 import type { EventValues } from "./trigger-input.ts";
 
-/** Time of one filter, milliseconds. */
+/** Timeout of one filter, milliseconds. */
 const FILTER_MS = 500;
-/** Time of all filters that one event meets: a caller waits for them, milliseconds. */
+/** Timeout of all filters for one event, milliseconds: a caller waits for them. */
 export const FILTERS_MS = 3_000;
-/** Time of a function of an input, for which nobody waits, milliseconds. */
+/** Timeout of a function of an input, milliseconds; no caller waits for it. */
 const INPUT_MS = 5_000;
 
 export type ScriptDeps = Pick<Ports, "scripts" | "ids"> & {
-  /** Where relative paths of file functions start. */
+  /** Relative paths of file functions start here. */
   readonly workspacesDir: string;
 };
 
 /**
- * Whether all filters of a trigger hold for an event; one that throws, or takes too long, does not. `note` is told
- * why. `signal` ends them all. Reference 4.
+ * Whether all filters of a trigger hold for an event; a filter that throws or times out does not. `note` receives the
+ * reason. `signal` aborts all filters. Reference 4.
  */
 export async function passesFilters(
   deps: ScriptDeps,
@@ -29,7 +29,7 @@ export async function passesFilters(
   note: (problem: string) => void,
 ): Promise<boolean> {
   const conditions = [...filters, ...filter_functions];
-  // One for all conditions of one trigger and one event: no other event is ever seen by their code.
+  // One isolate per trigger and event: filter code never sees another event.
   const isolate = `trigger:${deps.ids.random()}`;
   for (const condition of conditions) {
     try {
@@ -43,7 +43,7 @@ export async function passesFilters(
   return true;
 }
 
-/** Evaluates a function of a trigger's input. Throws an Error that says why it failed. */
+/** Returns a function that evaluates a function of a trigger's input. It throws an Error with the reason. */
 export const inputEvaluator =
   (deps: ScriptDeps) =>
   (source: string, values: EventValues): Promise<unknown> =>
@@ -55,7 +55,7 @@ export const inputEvaluator =
       false,
     );
 
-/** Values of the event are variables of the code and never part of it. */
+/** Values of the event are variables of the code, never part of it. */
 async function evaluateOver(
   deps: ScriptDeps,
   source: string,

@@ -14,8 +14,8 @@ export type MatcherDeps = ScriptDeps & Pick<Ports, "tables" | "clock" | "log">;
 const NOTHING: Matched = { matches: [], notes: [], writes: [] };
 
 /**
- * Matches events against the triggers of the workflows in use: by topic (exactly, by glob, in either spelling), then
- * by filters, then by the key that may fire once in a while.
+ * Matches events against the triggers of active workflows: by topic (exact, glob, either spelling), then by filters,
+ * then by deduplication key.
  */
 export function triggerMatcher(
   deps: MatcherDeps,
@@ -85,7 +85,7 @@ async function filtered(
   return fitting.filter((_, index) => passes[index]);
 }
 
-/** What filters and keys may name of an event; it has its id once it is recorded. */
+/** The event's values for filters and keys; the event has no id until it is recorded. */
 function draftValues({ topic, name, source, data_type, data, ...more }: EventDraft): EventValues {
   const event = {
     topic,
@@ -104,7 +104,7 @@ function draftValues({ topic, name, source, data_type, data, ...more }: EventDra
 
 const LIFECYCLE = /^(?:run|step)\./;
 
-/** The `run.*` and `step.*` events of a workflow's own runs do not start it again: a glob would never end. */
+/** Lifecycle events of a workflow's own runs do not trigger it: a glob would cause an endless loop. */
 function isOwnLifecycle(event: EventDraft, workflow: string): boolean {
   return (event.hop ?? 0) > 0 && event.workflow_name === workflow && LIFECYCLE.test(event.topic);
 }

@@ -11,7 +11,7 @@ import { type EventValues, inputParams } from "./trigger-input.ts";
 
 export type MatchedRunDeps = CreateDeps & Pick<Ports, "scripts">;
 
-/** What has to be committed to start the run of one match of an event; `text` is the event's data. */
+/** Composes the commit that starts the run of one match of an event; `text` is the event's data. */
 export async function composeMatchedRun(
   deps: MatchedRunDeps,
   event: StoredEvent,
@@ -38,14 +38,14 @@ export async function composeMatchedRun(
   });
 }
 
-/** Known before the run is made, and the same however often it is. */
+/** The id of the run: derived from the event and the match, so it is stable across redeliveries. */
 export const runIdOf = (eventId: string, match: Match): string =>
   derivedId("run", eventId, match.workflow, match.schedule ?? match.trigger);
 
 export const scheduleIdOf = (match: Match): string =>
   match.schedule ?? declaredId(match.workflow, match.trigger);
 
-/** A revision that cannot be read is a fault of the platform: the event comes again, and is given up in the end. */
+/** A revision that cannot be read is a platform fault: the event is redelivered, and finally given up. */
 async function declaredTrigger(
   deps: MatchedRunDeps,
   { workflow, revision, trigger }: Match,
@@ -60,7 +60,9 @@ function typeOf(trigger: Trigger | undefined): TriggerType {
   return trigger?.type ?? "event";
 }
 
-/** The schedule's own parameters and target, before them what the trigger takes from the event. */
+/**
+ * Returns the parameters and target of the run: the schedule's own, overridden by the trigger's inputs from the event.
+ */
 async function runParams(
   deps: MatchedRunDeps,
   event: StoredEvent,
@@ -91,7 +93,7 @@ function workspaceFrom(row: StoredSchedule | undefined, event: StoredEvent): { w
   return workspace === "" ? {} : { workspace };
 }
 
-/** What templates of a triggered run may name of its event. Reference 2.9, 4. */
+/** Returns the event's values for templates of the triggered run. Reference 2.9, 4. */
 function eventValues(event: StoredEvent, text: string): EventValues {
   const data: unknown = JSON.parse(text);
   const seen = {

@@ -6,18 +6,19 @@ const REFERENCE = /^(event_data|event)\.([\w$.-]+)$/;
 /** A call, or a chain of names that ends in one: `trim(event_data.url)`, `event.topic.toUpperCase()`. */
 const CALL = /^[A-Za-z_$][\w$.]*\s*\([\s\S]*\)$/;
 
-/** Evaluates a script over an event. Throws where it fails. */
+/** Evaluates a script over an event. Rejects if the script fails. */
 export type EvaluateInput = (source: string, values: EventValues) => Promise<unknown>;
 
-/** What expressions of a trigger may name of an event. */
+/** The event's values for expressions of a trigger. */
 export interface EventValues extends Readonly<Record<string, unknown>> {
   readonly event: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The run parameters that a trigger takes from its event: `event_data.a.b` is a value of the payload,
- * `event.topic` one of the envelope, a call such as `trim(event_data.a)` is a script, a text with `{{event.…}}` is
- * rendered, anything else is text. `failed` is told of what cannot be had, which is empty then. Reference 4.
+ * Returns the run parameters that a trigger takes from its event: `event_data.a.b` is a value of the payload,
+ * `event.topic` one of the envelope, a call such as `trim(event_data.a)` is a script, text with `{{event.…}}` is
+ * rendered, any other text is literal. `failed` is called for a value that cannot be computed, which is then empty.
+ * Reference 4.
  */
 export async function inputParams(
   input: Readonly<Record<string, string>>,

@@ -3,12 +3,12 @@ import { baseFolders, type Installation } from "../installation/installation.ts"
 import type { Definition } from "../schema/types.ts";
 import { emptyTargetValues, targetValues } from "./target-values.ts";
 
-/** Steps at once that a workflow is to aim at, where the run does not say. Reference 2.9. */
+/** Default of `{{threads}}`: the number of steps that a workflow should run concurrently. Reference 2.9. */
 const THREADS = 10;
-/** In the workspace of a run. Apart from its files, so that a step may empty it. */
+/** In the workspace of a run, separate from its files, so that a step may empty it. */
 export const TEMP_FOLDER = ".tmp";
 
-/** The variables that every run has. Reference 2.9. */
+/** Returns the built-in variables of a run. Reference 2.9. */
 export function builtinValues(run: {
   readonly runId: string;
   readonly number: number;
@@ -20,7 +20,7 @@ export function builtinValues(run: {
   readonly triggerType: string;
   readonly installation: Installation;
   readonly now: string;
-  /** A UUID of no meaning. */
+  /** A random UUID. */
   readonly random: string;
   readonly heuristics?: string;
   readonly threads?: number;
@@ -72,7 +72,7 @@ export function builtinValues(run: {
     PlatformInDocker: run.installation.inDocker,
     PlatformInKubernetes: run.installation.inKubernetes,
     PlatformCloudProvider: run.installation.cloudProvider,
-    // A run has one target: it is the only chunk, and all of it.
+    // A run has one target, which is its only chunk.
     ChunkIndex: "0",
     ChunkSize: "1",
     TotalChunks: "1",
@@ -81,7 +81,7 @@ export function builtinValues(run: {
   };
 }
 
-/** Names of them. */
+/** Names of the built-in variables. */
 export const BUILTIN_NAMES: readonly string[] = Object.keys(
   builtinValues({
     runId: "",

@@ -3,12 +3,12 @@ import { type NeededName, neededNames, parseTemplate, referencedNames } from "..
 import { loopNames, variableName } from "../expressions/variable-names.ts";
 import type { Action, Step } from "../schema/types.ts";
 
-/** Names looked up for one step, at most. */
+/** Maximum number of names that are looked up for one step. */
 const NAMES_MAX = 500;
 
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 
-/** Names that a step's texts refer to; found once a step, definitions never change. */
+/** Names in a step's texts; computed once per step, since definitions never change. */
 export interface StepNames {
   readonly values: readonly string[];
   readonly secrets: readonly string[];
@@ -16,12 +16,12 @@ export interface StepNames {
 
 const namesOfStep = new WeakMap<Step, Map<string, StepNames>>();
 
-/** Where the output of a step is kept; inside a foreach never in the way of a name that templates use. */
+/** Name of the value with a step's output; inside a foreach it cannot collide with names in templates. */
 export function outputName(stepName: string, key: string): string {
   return key.includes("#") ? `#output:${key}` : `${variableName(stepName)}_output`;
 }
 
-/** The values and secrets that the texts of a step name, inside loops with these variables. */
+/** Returns the values and secrets that the texts of a step name, inside loops with these variables. */
 export function stepNames(step: Step, variables: readonly string[]): StepNames {
   const loopVariables = loopNames(variables);
   const key = loopVariables.join(",");
@@ -41,7 +41,7 @@ export function stepNames(step: Step, variables: readonly string[]): StepNames {
   return result;
 }
 
-/** Names in a step's templates that need a value: in its condition, and in all else. */
+/** Names in a step's templates that need a value: those of its condition, and all others. */
 export interface NeededNames {
   readonly condition: readonly NeededName[];
   readonly work: readonly NeededName[];
@@ -49,7 +49,7 @@ export interface NeededNames {
 
 const neededOfStep = new WeakMap<Step, Map<string, NeededNames>>();
 
-/** Without those that the step leaves itself, and those of its loops. */
+/** Excludes names that the step itself sets, and those of its loops. */
 export function neededOf(step: Step, loopVariables: readonly string[]): NeededNames {
   const key = loopVariables.join(",");
   const known = neededOfStep.get(step) ?? new Map<string, NeededNames>();
@@ -76,14 +76,14 @@ export function neededOf(step: Step, loopVariables: readonly string[]): NeededNa
   return result;
 }
 
-/** What handlers and exports find besides the values of the run. */
+/** Names that handlers and exports can use besides the values of the run. */
 const OF_ENDS: readonly string[] = ["error", "output", "attempt"];
 
-/** A module's own params are there once its gate has been passed. */
+/** A module's own parameters have values after its gate. */
 const gateParams = (step: Step): string[] =>
   step.type === "function" ? (step.gate?.params ?? []).map(({ name }) => name) : [];
 
-/** A template that does not parse fails the step where it is rendered. */
+/** A template that does not parse fails the step when it is rendered. */
 export function neededIn(text: string, loopVariables: readonly string[]): readonly NeededName[] {
   try {
     return neededNames(parseTemplate(text, { loopVariables }));
@@ -92,13 +92,13 @@ export function neededIn(text: string, loopVariables: readonly string[]): readon
   }
 }
 
-/** What types of steps leave besides their output. */
+/** Names that step types set besides their output. */
 const LEFT_BY_TYPE: Readonly<Partial<Record<Step["type"], readonly string[]>>> = {
   http: ["status_code", "body", "headers", "http_resp"],
   llm: ["llm_resp", "content"],
 };
 
-/** The names under which a step, and the steps that it holds, leave values. */
+/** Returns the names of values that a step and its children set. */
 export function namesLeftBy(step: Step): string[] {
   return everyStep([step]).flatMap((each) => {
     const prefix = variableName(each.name);
@@ -125,7 +125,7 @@ function namesIn(text: string, loopVariables: readonly string[]): readonly strin
   try {
     return referencedNames(parseTemplate(text, { loopVariables }));
   } catch {
-    // A template that does not parse fails the step where it is rendered, with its place.
+    // A template that does not parse fails the step when it is rendered, with its position.
     return [];
   }
 }
@@ -144,7 +144,7 @@ const SCRIPT_FIELDS: ReadonlySet<string> = new Set([
 
 const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "name", "type"]);
 
-/** The texts of a step itself, without those of the steps that it holds. */
+/** Yields the texts of a step itself, without those of its children. */
 function* ownTexts(step: Step): Generator<{ value: string; script: boolean }> {
   for (const [field, value] of Object.entries(step)) {
     if (!CHILD_FIELDS.has(field)) yield* textsIn(value, SCRIPT_FIELDS.has(field));

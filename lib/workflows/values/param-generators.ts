@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { renderText } from "../expressions/render-text.ts";
 
-/** What a generator may look at besides its arguments. */
+/** The inputs of a generator besides its arguments. */
 export interface GeneratorContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -11,13 +11,13 @@ export interface GeneratorContext {
 
 type Generator = (args: readonly string[], context: GeneratorContext) => string;
 
-/** Of a generator as it is written, and of what it makes, characters. */
+/** Maximum length of a generator's source, and of the generated text, characters. */
 const SOURCE_MAX = 2_000;
 const TEXT_MAX = 64 * 1024;
 const RANDOM_MAX = 1_024;
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** The functions by which a parameter without a value gets one. Reference 2.6. */
+/** The functions that generate a parameter's value. Reference 2.6. */
 const GENERATORS: Readonly<Record<string, Generator>> = {
   uuid: () => randomUUID(),
   currentDate: ([layout = "2006-01-02"], { now }) => formatDate(new Date(now), layout),
@@ -41,10 +41,13 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   join: ([by = "", ...rest]) => rest.join(by),
 };
 
-/** In the reference, and refused here: a server's environment holds secrets, and a run is created where no commands run. */
+/**
+ * Unsupported, although in the reference: a server's environment holds secrets, and creating a run executes no
+ * commands.
+ */
 const REFUSED: ReadonlySet<string> = new Set(["getEnvVar", "execCmd"]);
 
-/** A generator of the reference that does not run here. Its param has its default, else the `fallback`. */
+/** An unsupported generator of the reference. The parameter gets its default, or else the `fallback`. */
 export class GeneratorUnavailable extends Error {
   readonly fallback: string | undefined;
 
@@ -57,13 +60,16 @@ export class GeneratorUnavailable extends Error {
 const CALL = /^\s*([A-Za-z_]\w*)\s*\(([\s\S]*)\)\s*$/;
 const ARGUMENT = /\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^,"'\s][^,"']*))\s*(?:,|$)/y;
 
-/** The value that a generator makes: one call with texts, numbers or names of values. Throws an Error that says why not. */
+/**
+ * Evaluates a generator: one call whose arguments are texts, numbers or names of values. Throws an Error with the
+ * reason.
+ */
 export function generate(source: string, context: GeneratorContext): string {
   if (source.length > SOURCE_MAX) throw new Error(`longer than ${SOURCE_MAX} characters`);
   const [, name = "", list = ""] = CALL.exec(source) ?? [];
   const generator = Object.hasOwn(GENERATORS, name) ? GENERATORS[name] : undefined;
   if (REFUSED.has(name)) {
-    // No variable of the environment is visible, so one has the value that stands for a missing one.
+    // No environment variable is visible, so `getEnvVar` returns its value for a missing variable.
     const [, fallback] = name === "getEnvVar" ? argumentsOf(list, context) : [];
     if (fallback !== undefined) return fallback;
     throw new GeneratorUnavailable(
@@ -97,7 +103,7 @@ function argumentsOf(list: string, { values }: GeneratorContext): string[] {
   return args;
 }
 
-/** A name stands for its value, as does one in double braces; a number for itself. */
+/** A name, with or without double braces, is replaced by its value; a number stays as it is. */
 function bareValue(bare: string, values: Readonly<Record<string, unknown>>): string {
   const name = /^\{\{\s*([\w-]+)\s*\}\}$/.exec(bare)?.[1] ?? bare;
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
@@ -117,7 +123,7 @@ const MONTHS = "January February March April May June July August September Octo
 const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 const LAYOUT = /January|Jan|Monday|Mon|2006|06|01|02|15|03|04|05|PM|pm|Z07:00|MST|1|2|3|4|5/g;
 
-/** A date in UTC by a layout that writes the second of January 2006, 15:04:05, as Go has it. */
+/** Formats a date in UTC by a Go layout, in which the reference time is 2006-01-02 15:04:05. */
 export function formatDate(date: Date, layout: string): string {
   const two = (value: number): string => String(value).padStart(2, "0");
   const month = MONTHS[date.getUTCMonth()] ?? "";

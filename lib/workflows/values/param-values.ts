@@ -3,32 +3,32 @@ import { renderText } from "../expressions/render-text.ts";
 import type { Param } from "../schema/types.ts";
 import { GeneratorUnavailable, generate } from "./param-generators.ts";
 
-/** What was given for parameters, by their names. */
+/** Given parameters, by name. */
 export interface Given {
   readonly params: Readonly<Record<string, string>>;
-  /** Of the run: stands for a parameter of that name. */
+  /** Target of the run: the value of a parameter with that name. */
   readonly target: string;
-  /** Those that are text of a workflow file. */
+  /** Names of given parameters whose value is text of a workflow file. */
   readonly trusted?: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** With `fail`, a default cannot name what has no value. */
+  /** With `fail`, a default may not name an undefined value. */
   readonly undefinedNames?: "empty" | "fail" | undefined;
 }
 
 export interface ParamValues {
-  /** All that templates may name: what was there before, and parameters over it. */
+  /** All values for templates: the earlier ones, overridden by parameters. */
   readonly values: Record<string, unknown>;
   readonly params: Record<string, string>;
-  /** Parameters whose value is text of a workflow file, with nothing from outside in it. */
+  /** Parameters whose value is text of a workflow file, without input from outside. */
   readonly trusted: readonly string[];
   /** Why the run cannot start. */
   readonly problem?: string;
 }
 
 /**
- * Reference 2.2: what was given, else what its generator makes, else the default (which may name earlier ones), else
- * missing when required.
+ * Computes parameter values by reference 2.2: the given value, else the result of the generator, else the default
+ * (which may name earlier parameters), else an error if the parameter is required.
  */
 export function paramValues(
   params: readonly Param[],
@@ -60,7 +60,7 @@ function sentValue({ name }: Param, { params, target }: Given): string {
   return sent === "" && name.toLowerCase() === "target" ? target : sent;
 }
 
-/** What its declaration gives a parameter: what its generator makes, else its default. */
+/** Returns the value from a parameter's declaration: the result of its generator, else its default. */
 function ownValue(
   param: Param,
   values: Readonly<Record<string, unknown>>,

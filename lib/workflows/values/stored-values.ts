@@ -2,19 +2,22 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { type StoredValue, valueKey, valuesTable } from "./table.ts";
 
-/** A value kept in its item at most, bytes of JSON; beyond it lies in a blob. */
+/** Largest value stored in its item, bytes of JSON; larger ones are stored in a blob. */
 const VALUE_INLINE_BYTES = 32 * 1024;
 
-/** Values kept in one message at most, bytes of JSON: an event of the bus holds no more. */
+/** Largest total of values in one message, bytes of JSON: limit of a bus event. */
 export const VALUES_INLINE_BYTES = 128 * 1024;
 
-/** Holds the parameters and built-in variables of a run, together. */
+/** Name of the item with all parameters and built-in variables of a run. */
 export const BASE_VALUES = "#base";
 
-/** A value on its way: its JSON, or the blob that holds it. */
+/** A reference to a value: its JSON, or the blob with it. */
 export type StoredValueRef = { readonly json: string } | { readonly blob: string };
 
-/** Puts a value where it fits: itself, or a blob of its own. The blob's key is unique, so attempts do not mix. */
+/**
+ * Stores a value inline or, if it is too large, in a blob. Blob keys are unique, so attempts do not overwrite each
+ * other.
+ */
 export async function storeValue(
   deps: Pick<Ports, "blobs" | "ids">,
   runId: string,
@@ -33,32 +36,32 @@ export function valueWrite(runId: string, name: string, kept: StoredValueRef): W
   return { op: "put", table: valuesTable, item: { ...valueKey(runId, name), ...kept } };
 }
 
-/** Parameters and built-in variables of a run, and which of them are text of the workflow file itself. */
+/** Parameters and built-in variables of a run, and which of them are trusted text of the workflow file. */
 export interface BaseValues {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Parameters whose value is the file's own default, with nothing from outside in it. */
+  /** Parameters whose value is the file's own default, without input from outside. */
   readonly trusted: readonly string[];
   /** Parameters that were given; the others have their defaults. Absent in runs of earlier versions. */
   readonly given?: readonly string[];
 }
 
-/** Values as they are kept, on their way to an executor. */
+/** References to the values that an executor needs. */
 export interface LoadedValues {
   readonly kept: Readonly<Record<string, StoredValueRef>>;
   /**
-   * Parameters and built-in variables, where some lie in a blob: whoever opens the values looks there too. What an
-   * earlier one holds hides what a later one does.
+   * Parameters and built-in variables, if some are in a blob: names that are not in `kept` are looked up there. Earlier
+   * entries take precedence.
    */
   readonly bases?: readonly StoredValueRef[];
   readonly trusted: readonly string[];
 }
 
-/** Where a module of a flow keeps its own parameters: they go before those of the run. */
+/** Name of the item with a module's own parameters, which take precedence over those of the run. */
 export const moduleBase = (module: string): string => `${module}/${BASE_VALUES}`;
 
 /**
- * The values of a run by name, without opening those that lie in blobs; unknown names are left out. Values
- * hide parameters and built-in variables; `fresh` hides both. `module` is given for steps of a flow.
+ * Returns references to the values of a run by name, without reading blobs; unknown names are omitted. Values take
+ * precedence over parameters and built-in variables, `fresh` over both. `module` is given for steps of a flow.
  */
 export async function loadValueRefs(
   deps: Pick<Ports, "tables">,
@@ -100,7 +103,7 @@ const keptOf = ({ json = "null", blob }: StoredValue): StoredValueRef =>
 
 const EMPTY_BASE = JSON.stringify({ values: {}, trusted: [] } satisfies BaseValues);
 
-/** The values that `loadValueRefs` found, opened, and which of them are text of the workflow file itself. */
+/** Reads the values that `loadValueRefs` found, and returns which of them are trusted text of the workflow file. */
 export async function openValues(
   deps: Pick<Ports, "blobs">,
   loaded: Omit<LoadedValues, "kept"> & { readonly values: LoadedValues["kept"] },
@@ -116,7 +119,7 @@ export async function openValues(
   return { values, trusted };
 }
 
-/** The value itself, wherever it lies; null where it is gone. */
+/** Reads a value, from its blob if necessary; null if the blob was deleted. */
 export async function openValue(deps: Pick<Ports, "blobs">, kept: StoredValueRef): Promise<unknown> {
   if ("json" in kept) return JSON.parse(kept.json);
   const bytes = await deps.blobs.get(kept.blob);

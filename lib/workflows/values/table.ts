@@ -1,8 +1,8 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 
-/** A value that a run's templates may name. */
+/** A value that templates of a run may name. */
 export interface StoredValue extends Key {
-  /** JSON text; absent where it lies in a blob. */
+  /** JSON text; absent if the value is in a blob. */
   readonly json?: string;
   readonly blob?: string;
 }

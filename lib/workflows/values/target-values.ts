@@ -1,4 +1,4 @@
-/** What the text of a target alone tells of it; nobody is asked. Reference 2.9. */
+/** Derives values from the text of a target, without network requests. Reference 2.9. */
 export function targetValues(target: string): Record<string, string> {
   const url = /^https?:\/\//i.test(target) && URL.canParse(target) ? new URL(target) : undefined;
   const host = (url?.hostname ?? target).toLowerCase();
@@ -26,7 +26,7 @@ export function targetValues(target: string): Record<string, string> {
   };
 }
 
-/** The same names, of a target that nobody is to look at. */
+/** Returns the same names with empty values, for a target that is not to be parsed. */
 export const emptyTargetValues = (target: string): Record<string, string> =>
   Object.fromEntries(Object.keys(targetValues(target)).map((name) => [name, ""]));
 
@@ -40,10 +40,10 @@ function typeOf(target: string, url: URL | undefined, isDomain: boolean): string
   return target.startsWith("/") || target.startsWith("./") ? "file" : "unknown";
 }
 
-/** Second levels under which countries register names, as in `co.uk`. */
+/** Second-level domains under which countries register names, as in `co.uk`. */
 const REGISTRIES: ReadonlySet<string> = new Set(["co", "com", "net", "org", "gov", "edu", "ac", "or", "ne"]);
 
-/** The name that was registered: of `a.b.example.co.uk` the last three labels, else the last two. */
+/** Returns the registered domain: for `a.b.example.co.uk` the last three labels, otherwise the last two. */
 function rootDomain(host: string): string {
   const labels = host.split(".");
   const [second = "", top = ""] = labels.slice(-2);

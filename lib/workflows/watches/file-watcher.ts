@@ -10,20 +10,20 @@ import { type FileHistory, fireWatch, type WatchDeps } from "./fire-watch.ts";
 import { nearestFolder, type WatchPattern } from "./path-pattern.ts";
 import { WATCHED_FILES_MAX, WATCHED_PATH_MAX_BYTES } from "./watch-errors.ts";
 
-/** How long a file has to rest where the trigger says nothing, milliseconds. */
+/** Default time without changes before a file fires, milliseconds. */
 const DEFAULT_DEBOUNCE_MS = 500;
-/** A file counts as written once it has not grown for so long, milliseconds. */
+/** A file counts as written after this time without growth, milliseconds. */
 const SETTLED_MS = 100;
-/** When a folder is looked through again once it is watched, milliseconds. */
+/** Delay before a newly watched folder is read again, milliseconds. */
 const LOOK_AGAIN_MS = 1_000;
-/** When a file is looked at again whose event could not be recorded, or came too often, milliseconds. */
+/** Delay before a file is checked again whose event could not be recorded or exceeded the rate limit, milliseconds. */
 const AGAIN_MS = 10_000;
-/** When a file is looked at again whose cause is open, milliseconds. */
+/** Delay before a file with an undecided cause is checked again, milliseconds. */
 const OPEN_MS = 1_000;
 
 export interface WatchedTrigger {
   readonly scheduleId: string;
-  /** When it came to be on, milliseconds since the epoch. */
+  /** When the trigger was enabled, milliseconds since the epoch. */
   readonly since: number;
   readonly spec: WatchTrigger;
 }
@@ -51,9 +51,9 @@ export interface Watcher {
 }
 
 /**
- * Watches the files of a trigger. What was there before the trigger is old; what was changed since it was
- * last watched fires once; then each new or changed file fires once it has rested for the trigger's `debounce`.
- * `tooMany` is called where there are more files than may be watched.
+ * Watches the files of a trigger. Files older than the trigger do not fire; a file that changed since it was last
+ * watched fires once; then each new or changed file fires after the trigger's `debounce` without changes. `tooMany` is
+ * called if there are more files than the limit.
  */
 export async function watchFiles(
   deps: WatchDeps,
@@ -104,7 +104,7 @@ export async function watchFiles(
     found.set(file, {
       stamp: stampOf(stats),
       changedAt: Math.floor(stats.mtimeMs),
-      // A file that is moved keeps the time at which it was written.
+      // A moved file keeps its modification time, but not its change time.
       cameAt: stats.ctimeMs,
       writers: deps.stepActivity?.at(stats.ctimeMs) ?? [],
     });
@@ -151,9 +151,9 @@ export async function watchFiles(
 }
 
 /**
- * A folder is read before it is watched, so what comes in between would be missed until something else happens in it:
- * each new folder is looked through once more, and what is in it and not known is watched, too. Answers what forgets
- * the folders; the watcher is to be closed then.
+ * A folder is read before it is watched, so entries created in between would be missed until the next change in it:
+ * each new folder is read again after a delay, and unknown entries are watched too. Returns a function that clears the
+ * timers, to be called when the watcher is closed.
  */
 function lookAgain(
   watcher: FSWatcher,
@@ -163,9 +163,9 @@ function lookAgain(
 ): () => void {
   const folders = new Map<string, NodeJS.Timeout>();
   const look = async (folder: string): Promise<void> => {
-    // It may be gone again, or not be for us to read; the first look has told of that.
+    // The folder may be deleted or unreadable; the first read has reported that.
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    // To add something would open it again.
+    // Adding a path would reopen a closed watcher.
     if (watcher.closed) return;
     const missed = entries.filter((entry) => {
       const path = join(folder, entry.name);
@@ -188,7 +188,7 @@ function lookAgain(
   };
 }
 
-/** The folder may not be there yet: what is above it is watched then, and nothing beside the way to it. */
+/** If the folder does not exist yet, watches its nearest existing ancestor, restricted to the path to the folder. */
 async function openFolder(pattern: WatchPattern): Promise<FSWatcher> {
   const { watch } = await import("chokidar");
   return watch(nearestFolder(pattern.base), {

@@ -8,10 +8,10 @@ import type { WatchDeps } from "./fire-watch.ts";
 import { readPattern } from "./path-pattern.ts";
 import { setWatchError, TOO_MANY_FILES } from "./watch-errors.ts";
 
-/** Triggers whose files are watched; further ones are not, and their schedules say so. */
+/** Maximum number of triggers whose files are watched; the schedules of further ones show an error. */
 const WATCHES_MAX = 100;
 
-/** How often it is looked for triggers that are new, changed or off: one read, milliseconds. */
+/** How often new, changed and disabled triggers are looked up, with one read; milliseconds. */
 const LOOK_MS = 1_000;
 
 export type WatchesDeps = WatchDeps & {
@@ -22,7 +22,7 @@ export type WatchesDeps = WatchDeps & {
 };
 
 export interface Watches {
-  /** Brings the watchers in line with the triggers now. */
+  /** Updates the watchers to the current triggers. */
   look(): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface Watched {
   readonly watcher: Watcher | undefined;
 }
 
-/** Watches the files of all watch triggers that are on, on this machine, and follows what is changed of them. */
+/** Watches the files of all enabled watch triggers on this machine, and follows changes of the triggers. */
 export async function openWatches(deps: WatchesDeps): Promise<Watches> {
   await mkdir(deps.workspacesDir, { recursive: true });
   const open = new Map<string, Watched>();

@@ -3,25 +3,25 @@ import { realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { matchesGlob } from "../../events/topic-match.ts";
 
-/** Folders inside each other below the folder that a pattern begins with. */
+/** Maximum folder depth below the base folder of a pattern. */
 const DEPTH_MAX = 16;
 const GLOB = /[*?]/;
 const ANY_FOLDERS = "**";
 
-/** Which files a watch trigger means. */
+/** The files that a watch trigger matches. */
 export interface WatchPattern {
-  /** The folder, or the one file, that all of them lie in: absolute. */
+  /** The folder, or the single file, that contains all of them; absolute. */
   readonly base: string;
-  /** Whether a file, by its absolute path, is one of them. */
+  /** Whether a file, given by its absolute path, matches. */
   matches(path: string): boolean;
-  /** Whether a folder may hold some of them, or leads to one that may. */
+  /** Whether a folder may contain matching files, or leads to one that may. */
   leadsOn(folder: string): boolean;
 }
 
 /**
- * Reads a watch trigger's path: a file, a folder (every file below it), or a glob in which `*` and `?` stand for
- * characters of one name and `**` for any folders. What is not absolute begins at the workspaces. Matching takes
- * steps at most as many as pattern times path, whatever the stars. Throws an `Error` for a path outside of `roots`.
+ * Parses a watch trigger's path: a file, a folder (every file below it), or a glob in which `*` and `?` match
+ * characters of one name and `**` matches any folders. Relative paths start at the workspaces. Matching takes at most
+ * pattern length times path length steps. Throws an `Error` for a path outside of `roots`.
  */
 export async function readPattern(
   path: string,
@@ -51,7 +51,7 @@ export async function readPattern(
   };
 }
 
-/** The part of a path before its first name with a star or a question mark, and the names from there on. */
+/** Splits a path before its first name with `*` or `?`: the fixed part, and the remaining names. */
 export function fixedPart(
   path: string,
   workspacesDir: string,
@@ -62,25 +62,25 @@ export function fixedPart(
   return first < 0 ? { base } : { base, glob: parts.slice(first) };
 }
 
-/** The folder itself, or the nearest one above it that is there. */
+/** Returns the folder itself, or its nearest existing ancestor. */
 export function nearestFolder(folder: string): string {
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   return nearest;
 }
 
-/** Where a path leads, links followed as far as it is there. */
+/** Resolves links in the existing part of a path. */
 async function realPlace(path: string): Promise<string> {
   const there = nearestFolder(path);
   return join(await realpath(there), relative(there, path));
 }
 
-/** Whether a path is a folder's, or the folder itself. */
+/** Whether a path is the folder or inside it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Names against names: `**` is any number of them, and only the last one is ever tried again. */
+/** Matches names against a glob: `**` matches any number of names, and only the last one is backtracked. */
 function matchesParts(glob: readonly (readonly string[])[], names: readonly string[]): boolean {
   let at = 0;
   let star = -1;

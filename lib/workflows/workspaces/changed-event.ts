@@ -2,7 +2,7 @@ import type { BusEntry } from "../../platform/bus.ts";
 import { type CatalogReader, enabledWatchTriggers } from "../store/catalog.ts";
 
 /**
- * What tells watch triggers of a layer that has come to a workspace, to be published with it: nothing where no
+ * Returns the bus entries that notify watch triggers of a new layer of a workspace, to be published with it; none if no
  * trigger watches files.
  */
 export async function workspaceChangedEntries(
@@ -13,7 +13,7 @@ export async function workspaceChangedEntries(
   return [{ source: WORKSPACE_SOURCE, detailType: WORKSPACE_CHANGED, detail: { ...changed } }];
 }
 
-/** Of what the bus is told when a step has changed files of a workspace that machines share. */
+/** Event source of changes by steps to workspaces that machines share. */
 export const WORKSPACE_SOURCE = "weft.workspaces";
 
 export const WORKSPACE_CHANGED = "workspace.changed";
@@ -21,11 +21,11 @@ export const WORKSPACE_CHANGED = "workspace.changed";
 /** Detail of `workspace.changed`. */
 export interface WorkspaceChanged {
   readonly workspace: string;
-  /** Key of the blob with what was changed. */
+  /** Key of the blob with the changes. */
   readonly layer: string;
-  /** Those that it came upon, oldest first. */
+  /** The earlier layers, oldest first. */
   readonly earlier: readonly string[];
-  /** Of what it sets off. */
+  /** Hop of the runs that the change triggers. */
   readonly hop: number;
   readonly root_cause?: string;
 }

@@ -5,25 +5,27 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Entry } from "./layers.ts";
 
-/** Entries of a workspace that are shared, at most. */
+/** Maximum number of shared entries of a workspace. */
 const ENTRIES_MAX = 200_000;
-/** Only whether a file may be executed is carried over, beside that its owner may read and write it. */
+/** Only the executable bit is transferred; the owner can always read and write the file. */
 const EXECUTABLE = 0o100;
 const PLAIN_MODE = 0o644;
 const EXECUTABLE_MODE = 0o755;
 
-/** Files on their way; those of a process that died are nobody's. */
+/** Files during a transfer; those of a dead process are ignored. */
 const TEMPORARY = /^\.weft-[0-9a-f]{16}$/;
 const temporaryName = (path: string): string =>
   `.weft-${createHash("sha256").update(path).digest("hex").slice(0, 16)}`;
 
-/** An entry as it lies in the folder, known without reading it. */
+/** An entry of the folder, from its metadata only. */
 export type Seen =
   | { readonly kind: "file"; readonly bytes: number; readonly mtimeMs: number; readonly mode: number }
   | { readonly kind: "link"; readonly link: string }
   | { readonly kind: "folder" };
 
-/** Everything in a folder by its path, without reading files; folders only where they are empty. Special files are left out. */
+/**
+ * Returns all entries of a folder by path, without reading files; folders only if they are empty. Skips special files.
+ */
 export async function scanFolder(root: string): Promise<Map<string, Seen>> {
   const found = new Map<string, Seen>();
   const walk = async (below: string): Promise<void> => {
@@ -45,7 +47,7 @@ export async function scanFolder(root: string): Promise<Map<string, Seen>> {
   return found;
 }
 
-/** The workspace holds more than is shared. */
+/** The workspace has more entries than can be shared. */
 export class TooManyEntries extends Error {
   constructor() {
     super(`the workspace holds more than ${ENTRIES_MAX} files`);
@@ -53,7 +55,7 @@ export class TooManyEntries extends Error {
   }
 }
 
-/** Undefined where nothing is, or what is neither file, link nor folder. */
+/** Undefined if nothing exists there, or if it is neither a file, nor a link, nor a folder. */
 export async function seenAt(path: string): Promise<Seen | undefined> {
   const info = await lstat(path).catch(absent);
   if (info?.isSymbolicLink() === true) return { kind: "link", link: await readlink(path) };
@@ -82,8 +84,7 @@ export async function hashOf(path: string): Promise<string> {
 }
 
 /**
- * Takes away the file or link at a path below the root, or the folder where it is empty, and the folders
- * around it that are empty then.
+ * Deletes the file, link or empty folder at a path below the root, and the parent folders that are empty afterwards.
  */
 export async function removeEntry(root: string, path: string): Promise<void> {
   if (!(await leadsInside(root, path))) return;
@@ -106,8 +107,8 @@ async function removeEmpty(root: string, path: string): Promise<void> {
 }
 
 /**
- * Lays an entry at a path below the root, in place of what is there. `content` gives a file's bytes. Throws
- * where they are not those that the entry names: nothing is changed then.
+ * Writes an entry at a path below the root, replacing the existing one. `content` returns a file's bytes. Throws if
+ * they do not match the entry's hash; then nothing changes.
  */
 export async function layEntry(
   root: string,
@@ -154,7 +155,7 @@ async function writeContent(
   if (hash.digest("hex") !== sha256) throw new Error("a file of the workspace came otherwise than it went");
 }
 
-/** False where a folder on the way to a path is a link or a file: links lead anywhere. */
+/** Returns false if a folder on the path is a link or a file: links may lead anywhere. */
 async function leadsInside(root: string, path: string): Promise<boolean> {
   for (const folder of foldersOf(path)) {
     const seen = await seenAt(join(root, folder));

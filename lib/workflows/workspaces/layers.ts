@@ -1,27 +1,27 @@
 import { createHash } from "node:crypto";
 import type { Ports } from "../../platform/ports.ts";
 
-/** What lies at a path of a workspace. Folders are named where they are empty. */
+/** An entry of a workspace. Folders are listed only if they are empty. */
 export type Entry =
   | { readonly sha256: string; readonly bytes: number; readonly mode: number }
   | { readonly link: string }
   | { readonly folder: true };
 
-/** What a step changed in its workspace, by path below it, with `/` between names; null where it took away. */
+/** The changes of a step in its workspace, by relative path with `/` as separator; null for a deleted entry. */
 export type Changes = Readonly<Record<string, Entry | null>>;
 
-/** What a step did to its workspace, on its way to the conductor: keys of blobs that hold changes. */
+/** The change of a workspace that a step reports to the conductor: keys of blobs with changes. */
 export interface WorkspaceChange {
-  /** What it changed. */
+  /** The changes of the step. */
   readonly layer?: string;
-  /** One that stands for all of the oldest layers. */
+  /** A layer that merges all of the oldest layers. */
   readonly base?: { readonly layer: string; readonly replaces: readonly string[] };
 }
 
-/** Layers of a workspace from which on one is made of them all. */
+/** Number of layers from which on they are merged into one. */
 export const LAYERS_MAX = 40;
 
-/** Where the blobs of a workspace lie; its name may hold what keys of blobs may not. */
+/** Prefix of a workspace's blobs; hashed, since the workspace's name may contain characters that blob keys may not. */
 const folderOf = (workspace: string): string =>
   `workspaces/${createHash("sha256").update(workspace).digest("hex").slice(0, 32)}`;
 
@@ -29,7 +29,7 @@ export const contentKey = (workspace: string, sha256: string): string =>
   `${folderOf(workspace)}/content/${sha256}`;
 export const layerKey = (workspace: string, id: string): string => `${folderOf(workspace)}/layers/${id}`;
 
-/** Throws where the layer is gone or is none. */
+/** Throws if the layer is missing or invalid. */
 export async function readLayer(blobs: Ports["blobs"], key: string): Promise<Changes> {
   const bytes = await blobs.get(key);
   if (bytes === undefined) throw new Error(`a layer of a workspace is gone: ${key}`);
@@ -38,7 +38,7 @@ export async function readLayer(blobs: Ports["blobs"], key: string): Promise<Cha
   return changes;
 }
 
-/** Changes one after another as one; what was taken away is left out of the whole. */
+/** Merges consecutive changes into one set of entries; deleted entries are omitted. */
 export function foldLayers(layers: Iterable<Changes>): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const changes of layers) {
@@ -57,14 +57,14 @@ export function sameEntry(one: Entry | undefined, other: Entry | undefined): boo
   return "sha256" in other && one.sha256 === other.sha256 && one.mode === other.mode;
 }
 
-/** A layer is written by executors of users' code: nothing of it may lead out of the workspace. */
+/** Executors of user code write layers: no path may leave the workspace. */
 function checkPath(path: string): void {
   const parts = path.split("/");
   if (path.includes("\0") || parts.some((part) => part === "" || part === "." || part === ".."))
     throw new Error(`not a path of a workspace: ${JSON.stringify(path).slice(0, 200)}`);
 }
 
-/** The layers of a workspace once a change has come to it; a base counts where all that it stands for is there. */
+/** Returns the layers after a change; a base applies only if all layers that it replaces are present. */
 export function withChange(layers: readonly string[], { layer, base }: WorkspaceChange): string[] {
   const complete = base?.replaces.every((key, index) => layers[index] === key) === true;
   const kept = complete ? [base.layer, ...layers.slice(base.replaces.length)] : [...layers];

@@ -7,7 +7,7 @@ import { type StoredWorkspaceRecord, workspaceList } from "./workspace-records.t
 
 const count = z.int();
 
-/** A workspace as callers see it. Reference 6. */
+/** A workspace in responses. Reference 6. */
 export const workspaceRecord = z
   .object({
     id: z.int(),
@@ -35,7 +35,7 @@ export const workspaceRecord = z
   .meta({ id: "Workspace" });
 export type WorkspaceRecord = z.infer<typeof workspaceRecord>;
 
-/** Workspaces that something is known of, newest first. Reference 1.6. */
+/** Returns the workspaces that have records, newest first. Reference 1.6. */
 export async function listWorkspaces(
   deps: ListDeps,
   search: string | undefined,
@@ -71,10 +71,10 @@ export function toWorkspaceRecord(stored: StoredWorkspaceRecord): WorkspaceRecor
   };
 }
 
-/** Names in one answer: of more workspaces, the newest. */
+/** Maximum number of names in one response: those of the newest workspaces. */
 const NAMES_MAX = 10_000;
 
-/** Names of all workspaces, in order, and how many workspaces there are. */
+/** Returns the names of all workspaces, sorted, and the number of workspaces. */
 export async function workspaceNames(deps: ListDeps): Promise<{ data: string[]; count: number }> {
   const { total, items } = await readList(deps, workspaceList, [], { offset: 0, limit: NAMES_MAX });
   const data: string[] = [];

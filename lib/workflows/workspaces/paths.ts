@@ -1,19 +1,22 @@
 import { dirname } from "node:path";
 
 /**
- * Workspaces lie in another folder on every machine that shares them. In values that travel, the folder of
- * all workspaces has one name.
+ * Workspaces are in a different folder on each machine that shares them. In values sent between machines, this name
+ * replaces the folder of all workspaces.
  */
 export const SHARED_WORKSPACES_DIR = "/weft/workspaces";
-/** The same for the base folder. Values of a run begin with this name, and no machine's own folder is turned back into it. */
+/**
+ * The same for the base folder. Values of a run contain this name from the start; local paths are never converted back
+ * to it.
+ */
 export const SHARED_BASE_DIR = "/weft/base";
 
-/** A value as it travels: paths of this machine's workspaces by the shared name. */
+/** Replaces this machine's workspace paths in a value by the shared name. */
 export function toShared<Value>(value: Value, workspacesDir: string): Value {
   return replaced(value, workspacesDir, SHARED_WORKSPACES_DIR);
 }
 
-/** A value as it is used here: the shared names stand for this machine's folders. */
+/** Replaces the shared names in a value by this machine's folders. */
 export function toLocal<Value>(value: Value, workspacesDir: string): Value {
   const local = replaced(value, SHARED_WORKSPACES_DIR, workspacesDir);
   return replaced(local, SHARED_BASE_DIR, dirname(workspacesDir));
@@ -27,7 +30,7 @@ function replaced<Value>(value: Value, from: string, to: string): Value {
   return JSON.parse(replacedText(json, quoted(from), quoted(to))) as Value;
 }
 
-/** Only where the folder's name ends there. */
+/** Replaces a folder's path, but not as the prefix of a longer name. */
 function replacedText(text: string, from: string, to: string): string {
   let result = "";
   let start = 0;

@@ -24,48 +24,48 @@ import {
   type WorkspaceChange,
 } from "./layers.ts";
 
-/** Files that are fetched or sent at the same time. */
+/** Maximum number of concurrent file transfers. */
 const TRANSFERS = 8;
-/** A file that changes while it is sent is sent again, so often. */
+/** Number of attempts to send a file that changes while it is sent. */
 const SEND_TRIES = 3;
 
 type SyncDeps = Pick<Ports, "blobs" | "ids" | "log">;
 
-/** Workspaces of this machine, kept the same as those of other machines through the blob store. */
+/** Keeps the workspaces of this machine equal to those of other machines, through the blob store. */
 export interface WorkspaceSync {
-  /** Brings a workspace's folder to what its layers say; the folder is there afterwards. */
+  /** Updates a workspace's folder to its layers; creates the folder if necessary. */
   open(workspace: string, layers: readonly string[]): Promise<OpenWorkspace>;
 }
 
 export interface OpenWorkspace {
-  /** Sends what has changed in the folder; undefined where nothing has. Throws StepFailed. */
+  /** Sends the changes of the folder; undefined if there are none. Throws StepFailed. */
   finish(): Promise<WorkspaceChange | undefined>;
-  /** Without sending: what was changed in it is left as it is. */
+  /** Sends nothing; changes of the folder stay as they are. */
   leave(): void;
 }
 
-/** An entry as it was shared last, and as it lay in the folder then. */
+/** An entry as it was last shared, and its metadata in the folder at that time. */
 interface Shared {
   readonly entry: Entry;
   readonly seen: Seen;
 }
 
-/** What is known of a workspace's folder on this machine. */
+/** The state of a workspace's folder on this machine. */
 interface Known {
-  /** Those that were applied last, and what they say together. */
+  /** The layers that were applied last, and their merged entries. */
   layers: readonly string[];
   truth: ReadonlyMap<string, Entry>;
-  /** What lies in the folder, as it was applied or sent last. */
+  /** The entries of the folder as they were last applied or sent. */
   readonly entries: Map<string, Shared>;
-  /** Something was sent since: whether it counts, the layers of the next step say. */
+  /** Changes were sent since; the layers of the next step show whether they were committed. */
   sent: boolean;
-  /** Steps that work in it now. */
+  /** Number of steps that are using the workspace. */
   working: number;
-  /** Opening and finishing follow each other. */
+  /** Serializes opening and finishing. */
   turn: Promise<unknown>;
 }
 
-/** `statesDir` keeps what is known of each folder between starts; without it all files are read once. */
+/** `statesDir` stores the state of each folder across restarts; without a state, all files are read once. */
 export function workspaceSync(
   deps: SyncDeps,
   paths: { readonly workspacesDir: string; readonly statesDir: string },
@@ -128,7 +128,7 @@ export function workspaceSync(
 const isSame = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((key, index) => key === other[index]);
 
-/** The folder as the layers say. What a step of this machine is changing right now stays its own. */
+/** Updates the folder to the layers. Files that a step of this machine is changing are left alone. */
 async function apply(
   deps: SyncDeps,
   workspace: string,
@@ -161,7 +161,7 @@ async function apply(
     const now = await seenAt(join(root, path));
     if (now !== undefined) state.entries.set(path, { entry, seen: now });
   };
-  // What is taken away makes room first: a file may be where a folder was.
+  // Entries are deleted first: a file may replace a folder.
   const entries = [...differing];
   for (const one of entries.filter(([, entry]) => entry === undefined)) await change(one);
   await inParallel(
@@ -173,13 +173,13 @@ async function apply(
   state.sent = false;
 }
 
-/** Whether a file is there already, as after a start without a state. */
+/** Whether the file is already up to date, as after a start without a stored state. */
 async function holds(path: string, seen: Seen & { kind: "file" }, entry: Entry): Promise<boolean> {
   if (!("sha256" in entry) || seen.bytes !== entry.bytes || seen.mode !== entry.mode) return false;
   return (await hashOf(path)) === entry.sha256;
 }
 
-/** What the layers say together; only those that are new are read where the others are known. */
+/** Returns the merged entries of the layers; reads only the new layers if the others are known. */
 async function targetOf(
   deps: SyncDeps,
   state: Known,
@@ -193,7 +193,7 @@ async function targetOf(
   return foldLayers([Object.fromEntries(state.truth), ...read]);
 }
 
-/** Sends what differs from what was shared last; answers the layer's key. */
+/** Sends the differences from the last shared state; returns the key of the layer. */
 async function send(
   deps: SyncDeps,
   workspace: string,
@@ -222,7 +222,7 @@ async function send(
   return key;
 }
 
-/** Undefined where the entry is gone meanwhile. */
+/** Undefined if the entry was deleted meanwhile. */
 async function share(
   deps: SyncDeps,
   workspace: string,
@@ -251,7 +251,7 @@ async function share(
   return undefined;
 }
 
-/** One layer for many, so that their number does not grow with the steps that were ever executed. */
+/** Merges many layers into one, so that their number does not grow with the number of executed steps. */
 async function mergeLayers(
   deps: SyncDeps,
   workspace: string,
@@ -281,7 +281,7 @@ interface StoredState {
   readonly entries: readonly (readonly [string, Shared])[];
 }
 
-/** A state that cannot be read is none: files are then compared by what they hold. */
+/** An unreadable state is ignored: files are then compared by content. */
 async function loadState(file: string): Promise<Known> {
   const fresh = { working: 0, turn: Promise.resolve(), sent: true };
   try {

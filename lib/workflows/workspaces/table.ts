@@ -1,9 +1,9 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 
-/** What makes up a workspace that machines share: keys of blobs with changes, oldest first. */
+/** The contents of a workspace that machines share: keys of blobs with changes, oldest first. */
 export interface StoredWorkspace extends Key {
   readonly layers: readonly string[];
-  /** Moves with every change: the condition of the next one. */
+  /** Incremented with every change; the condition of the next write. */
   readonly version: number;
 }
 

@@ -5,8 +5,8 @@ const WORKSPACE_MAX_LENGTH = 100;
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9._@+=-]*$/;
 
 /**
- * A folder name for a workspace: the text itself where it is a safe one, else a readable form of it with a
- * hash, so that two different texts never share a folder.
+ * Returns a folder name for a workspace: the text itself if it is safe, else a readable form of it with a hash, so that
+ * different texts never share a folder.
  */
 export function workspaceName(text: string): string {
   if (SAFE.test(text) && text.length <= WORKSPACE_MAX_LENGTH) return text;

@@ -5,7 +5,7 @@ import type { List } from "../lists/list.ts";
 import type { NumberSequence } from "../lists/number-sequence.ts";
 import { pendingWrite } from "../lists/table.ts";
 
-/** Counters of a workspace that are as exact as its records are: they change in the same transaction. */
+/** Counters that are exact: they change in the transactions of the records. */
 export const COUNTERS = [
   "total_assets",
   "total_vulns",
@@ -17,7 +17,7 @@ export const COUNTERS = [
 ] as const;
 export type Counter = (typeof COUNTERS)[number];
 
-/** Counters that workflows feed by functions (`db_total_urls` and its like). Reference 3, database. */
+/** Counters that workflows report through functions (such as `db_total_urls`). Reference 3, database. */
 export const REPORTED = [
   "assets",
   "vulns",
@@ -31,7 +31,7 @@ export const REPORTED = [
 export type Reported = (typeof REPORTED)[number];
 export type ReportedCounter = `reported_${Reported}`;
 
-/** A workspace that something is known of: a run, an asset, a vulnerability or an artifact. */
+/** A workspace with a run, an asset, a vulnerability or an artifact. */
 export interface StoredWorkspaceRecord
   extends Key,
     Readonly<Partial<Record<Counter | ReportedCounter, number>>> {
@@ -52,7 +52,7 @@ export const workspaceRecordKey = (workspace: string): Key => ({
   sk: WORKSPACE_SK,
 });
 
-/** A workspace is marked when it is made: its name never changes. */
+/** A workspace has a single pending entry, written when it is created: its name never changes. */
 const ONLY_MARK = "";
 
 export const workspaceList: List<StoredWorkspaceRecord> = {
@@ -65,7 +65,7 @@ export const workspaceList: List<StoredWorkspaceRecord> = {
   deletesWhenGone: false,
 };
 
-/** What a commit changes of a workspace. */
+/** A change of a workspace in a commit. */
 export interface WorkspaceChange {
   readonly workspace: string;
   readonly add?: Readonly<Partial<Record<Counter | ReportedCounter, number>>>;
@@ -78,7 +78,7 @@ export interface WorkspaceDeps extends Pick<Ports, "tables"> {
   readonly knownWorkspaces: KnownWorkspaces;
 }
 
-/** Names that a process has seen to be there: no workspace is ever taken away. */
+/** Names of existing workspaces that this process knows: workspaces are never deleted. */
 export class KnownWorkspaces {
   static readonly #MAX = 20_000;
   readonly #names = new Set<string>();
@@ -94,8 +94,8 @@ export class KnownWorkspaces {
 }
 
 /**
- * The writes of changes to workspaces, one for each, and the mark of a new one. They have no conditions: numbers are
- * added, and what is said of a new workspace twice is the same.
+ * Returns the writes of changes to workspaces, one per workspace, and the pending entry of a new one. They have no
+ * conditions: counters are added, and concurrent writes of a new workspace are equal.
  */
 export async function workspaceWrites(
   deps: WorkspaceDeps,
