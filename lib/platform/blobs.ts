@@ -1,4 +1,4 @@
-/** The blobs port: S3. Keys are made of ids, with `/` between the parts, never of users' text. */
+/** The blobs port: S3. Keys consist of ids separated by `/` and never contain users' text. */
 
 export interface BlobInfo {
   readonly bytes: number;
@@ -6,58 +6,58 @@ export interface BlobInfo {
   readonly modifiedAt: number;
 }
 
-/** What the keys of uploads begin with: those that nobody comes back for are removed after a day or two. */
+/** Key prefix of uploads. Uploads that are never finished are removed after a day or two. */
 export const UPLOADS_PREFIX = "uploads/";
 export const UPLOADS_DAYS = 1;
-/** What paths of the gateway begin with that take uploads, where the store has no addresses of its own. */
+/** Path prefix under which the gateway accepts uploads if the store has no URLs of its own. */
 export const UPLOADS_PATH = "/blob-uploads/";
 
-/** A request by which somebody who has no other right puts a blob: once, with the headers as they are. */
+/** A presigned request: uploads one blob once, with exactly these headers. */
 export interface BlobUpload {
   readonly method: "PUT";
-  /** Whole, or a path of the gateway. */
+  /** An absolute URL, or a path of the gateway. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Takes what comes by paths that `uploadTo` gave. */
+/** Accepts uploads at the paths that `uploadTo` returned. */
 export interface UploadReceiver {
-  /** Undefined for a path that was not given out here, and for one whose time is over. */
+  /** Undefined for unknown and expired paths. */
   find(path: string): ExpectedUpload | undefined;
-  /** Whether whom it was granted to may still send it. */
+  /** Whether the credential that the upload was granted to is still valid. */
   isAllowed?(upload: ExpectedUpload): Promise<boolean>;
 }
 
 export interface ExpectedUpload {
   readonly key: string;
   readonly bytes: number;
-  /** Whom it was granted to, as `uploadTo` was given it. */
+  /** The `credential` that was passed to `uploadTo`. */
   readonly credential: string | undefined;
-  /** Durable when it answers `stored`. */
+  /** The blob is durable when the promise resolves with `stored`. */
   take(chunks: AsyncIterable<Uint8Array>): Promise<"stored" | "taken already" | "of another length">;
 }
 
 export interface Blobs {
-  /** Durable when the promise settles. An existing blob is replaced whole. */
+  /** The blob is durable when the promise settles. Replaces an existing blob. */
   put(key: string, data: Uint8Array | string): Promise<void>;
-  /** Takes a file as the blob's content; the file stays where it is. */
+  /** Stores a copy of a file; the file is not moved. */
   putFile(key: string, path: string): Promise<void>;
-  /** Undefined where there is none. `range` is in bytes, `end` exclusive. */
+  /** Undefined if the blob does not exist. `range` is in bytes, `end` exclusive. */
   get(key: string, range?: { start: number; end: number }): Promise<Uint8Array | undefined>;
-  /** In chunks, flat in memory; undefined where there is none. */
+  /** In chunks, in constant memory; undefined if the blob does not exist. */
   stream(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   head(key: string): Promise<BlobInfo | undefined>;
   delete(keys: readonly string[]): Promise<void>;
   /**
-   * Lets a blob of exactly so many bytes be put where none lies, for so many seconds. `credential` names the token that
-   * it is granted to; a store with addresses of its own does not look at it.
+   * Grants the upload of a blob of exactly this many bytes, at a key that does not exist yet, for a number of seconds.
+   * `credential` identifies the token that the upload is granted to; stores with presigned URLs ignore it.
    */
   uploadTo(
     key: string,
     allowed: { bytes: number; seconds: number; credential?: string | undefined },
   ): Promise<BlobUpload>;
-  /** Removes uploads that nobody came back for. Not there where the store does so by itself. */
+  /** Removes unfinished uploads. Missing if the store expires them itself. */
   forgetUploads?(): Promise<void>;
-  /** Keys with the prefix, in order. */
+  /** Keys with the prefix, in ascending order. */
   list(prefix: string, options?: { limit?: number; after?: string }): Promise<string[]>;
 }

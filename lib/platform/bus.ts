@@ -1,14 +1,14 @@
 /** The bus port: EventBridge. An entry goes to every rule whose pattern it matches, at least once. */
 
 export interface BusEntry {
-  /** `weft.events` for what has happened, `weft.commands` for what is to be done. */
+  /** `weft.events` for events, `weft.commands` for commands. */
   readonly source: string;
   readonly detailType: string;
   /** JSON object. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** What a rule's target receives: the JSON that EventBridge puts into the queue. */
+/** What a rule's target receives: the JSON that EventBridge sends to the queue. */
 export interface BusEnvelope<Detail = Readonly<Record<string, unknown>>> {
   readonly version: "0";
   readonly id: string;
@@ -22,7 +22,7 @@ export interface BusEnvelope<Detail = Readonly<Record<string, unknown>>> {
   readonly detail: Detail;
 }
 
-/** EventBridge's pattern language, the operators that the template uses. */
+/** EventBridge's pattern language, limited to the operators that the template uses. */
 export type PatternTest =
   | string
   | number
@@ -39,6 +39,6 @@ export type PatternTest =
 export type EventPattern = { readonly [field: string]: readonly PatternTest[] | EventPattern };
 
 export interface Bus {
-  /** Kept when the promise settles, as `Tables.write` says. */
+  /** The entries are accepted when the promise settles, with the durability of `Tables.write`. */
   publish(entries: readonly BusEntry[]): Promise<void>;
 }

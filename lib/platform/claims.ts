@@ -1,14 +1,14 @@
-/** Where names that were taken lie among the blobs, where they do; the bucket forgets them after a while. */
+/** Key prefix of claims, if they are stored as blobs; the bucket expires them. */
 export const CLAIMS_PREFIX = "claims/";
-/** Longer than a queue keeps the message that a name was taken for, days. */
+/** Days; longer than a queue retains the message that a claim belongs to. */
 export const CLAIMS_DAYS = 21;
 
 /**
- * The claims port: names that are taken once. It is what executors of steps have instead of tables: who came
- * first, and whether the run is over.
+ * The claims port: names that can be claimed once. Step executors have no tables; claims tell them which delivery came
+ * first and whether the run is finished.
  */
 export interface Claims {
-  /** True for the first who asks for the name, and for nobody after. Keys as those of blobs. */
+  /** True for the first caller with this name, false for all later ones. Names follow the rules of blob keys. */
   take(name: string): Promise<boolean>;
   isTaken(name: string): Promise<boolean>;
 }

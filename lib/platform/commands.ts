@@ -1,24 +1,24 @@
 /** The commands port: processes of workflow steps. */
 
 export interface CommandRequest {
-  /** Program and arguments; nothing is looked at by a shell unless the program is one. */
+  /** Program and arguments. No shell interprets them unless the program is a shell. */
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment of the child, but for what is added (PATH, HOME, LANG, TMPDIR where not given). */
+  /** The whole environment of the child, except PATH, HOME, LANG and TMPDIR, which are added if missing. */
   readonly env: Readonly<Record<string, string>>;
-  /** Files that take standard output and standard error, replaced. Standard input is empty. */
+  /** Files that receive standard output and standard error; existing files are replaced. Standard input is empty. */
   readonly stdoutPath: string;
   readonly stderrPath: string;
   /** 0 means no limit. */
   readonly timeoutMs: number;
-  /** Ends the whole process group. */
+  /** Aborting it ends the whole process group. */
   readonly signal?: AbortSignal;
-  /** Names the step in the children's environment, so that what it leaves behind can be found and ended. */
+  /** Identifies the step in the environment of its processes, so that leftover processes can be found and ended. */
   readonly token: string;
 }
 
 export interface CommandOutcome {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the process. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
@@ -29,6 +29,6 @@ export interface CommandOutcome {
 }
 
 export interface Commands {
-  /** Rejects with code `command_not_started` when the program cannot be started at all. */
+  /** Rejects with code `command_not_started` if the program cannot be started. */
   run(request: CommandRequest): Promise<CommandOutcome>;
 }

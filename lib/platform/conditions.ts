@@ -25,12 +25,12 @@ function holds(item: StoredItem | undefined, condition: Condition): boolean {
   return difference >= 0;
 }
 
-/** True when all hold; values of different types are unequal and have no order. */
+/** Whether all conditions hold; values of different types are unequal and have no order. */
 export function allHold(item: StoredItem | undefined, conditions: readonly Condition[] | undefined): boolean {
   return conditions === undefined || conditions.every((condition) => holds(item, condition));
 }
 
-/** Throws TypeError for a change that names a key, or one attribute twice. */
+/** Throws TypeError if a change names a key, or one attribute twice. */
 export function checkChange(change: Change): void {
   const seen = new Set(["pk", "sk"]);
   const names = [
@@ -45,9 +45,9 @@ export function checkChange(change: Change): void {
   }
 }
 
-/** The item as the change leaves it. Throws TypeError when it adds to what is not a number. */
+/** The item after the change. Throws TypeError if the change adds to a value that is not a number. */
 export function applyChange(item: StoredItem, change: Change): StoredItem {
-  // Spreading defines properties, where assigning would run into `__proto__`.
+  // Spread defines properties; assignment would call the setter of `__proto__`.
   let next: StoredItem = { ...change.setIfMissing, ...item, ...change.set };
   for (const [name, amount] of Object.entries(change.add ?? {})) {
     const before = Object.hasOwn(item, name) ? item[name] : 0;

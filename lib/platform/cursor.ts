@@ -1,4 +1,4 @@
-/** A cursor that this platform did not give for this query. */
+/** The cursor was not issued for this query. */
 export class CursorInvalid extends Error {
   readonly code = "cursor_invalid";
   constructor() {
@@ -7,12 +7,12 @@ export class CursorInvalid extends Error {
   }
 }
 
-/** The scope (table, index, partition, direction) goes into the cursor, so that no other query takes it. */
+/** The cursor contains its scope (table, index, partition, direction), so that other queries reject it. */
 export function encodeCursor(scope: readonly string[], position: readonly string[]): string {
   return Buffer.from(JSON.stringify([scope, position])).toString("base64url");
 }
 
-/** The position in the cursor. Throws CursorInvalid when it is malformed or of another query. */
+/** The position in the cursor. Throws CursorInvalid if the cursor is malformed or belongs to another query. */
 export function decodeCursor(cursor: string, scope: readonly string[], parts: number): string[] {
   let content: unknown;
   try {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A path that cannot be the data folder: its message says why, and what to do. */
+/** A path that cannot be the data folder. The message states the reason and the remedy. */
 export class DataFolderUnusable extends Error {
   readonly code = "data_folder_unusable";
   constructor(dataDir: string, reason: string, cause?: unknown) {
@@ -13,8 +13,8 @@ export class DataFolderUnusable extends Error {
 const ELSEWHERE = "choose another folder with WEFT_DATA_DIR.";
 
 /**
- * Makes the data folder (0700) where it is missing. Throws DataFolderUnusable where it cannot be one, and where
- * something in it would block whoever opens it.
+ * Creates the data folder (mode 0700) if it is missing. Throws DataFolderUnusable if the path cannot be a data folder,
+ * or if it contains a file whose opening would block.
  */
 export function makeDataFolder(dataDir: string): void {
   makeFolder(dataDir, dataDir);
@@ -25,7 +25,10 @@ export function makeDataFolder(dataDir: string): void {
   }
 }
 
-/** Folder by folder: Node's own way (`recursive`) never ends below a folder that takes none, such as /proc. */
+/**
+ * Creates one folder at a time: Node's `recursive` option never returns below a folder that rejects children, such as
+ * /proc.
+ */
 function makeFolder(path: string, dataDir: string): void {
   const found = statsOf(path);
   if (found?.isDirectory()) return;
@@ -48,7 +51,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** Opening a pipe waits for somebody at its other end, and a device may never end. */
+/** Opening a pipe waits for a process at its other end, and reading a device may never end. */
 function isBlocking(found: Stats): boolean {
   return found.isFIFO() || found.isCharacterDevice() || found.isBlockDevice();
 }

@@ -1,4 +1,4 @@
-/** Faults of a platform, told from faults of its callers by their code. */
+/** Error codes of platform failures. Callers' errors have other codes. */
 export const PLATFORM_FAULTS = {
   unavailable: "the service did not answer",
   throttled: "the service asked to slow down",

@@ -21,8 +21,8 @@ afterEach(async () => {
   await folder.remove();
 });
 
-describe("the file of marks", () => {
-  it("is written at the end, for its owner alone, and the next server goes on from it", async () => {
+describe("the file of high-water marks", () => {
+  it("is written on close with access for its owner only, and the next server continues from it", async () => {
     expect(readHighWaterMarksFile(folder.path)).toBe("none");
     const first = keep();
     recordValue("itemBytes", 70_000);
@@ -45,7 +45,7 @@ describe("the file of marks", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is written from time to time while marks change", async () => {
+  it("is written periodically while marks change", async () => {
     const keeper = keep(5);
     recordValue("busEntryBytes", 500_000);
     await vi.waitFor(() =>
@@ -58,7 +58,7 @@ describe("the file of marks", () => {
     await keeper.close();
   });
 
-  it("does not carry over what one server saw into the folder of another in the same process", async () => {
+  it("does not carry marks of one server over to another folder in the same process", async () => {
     const first = keep();
     recordValue("itemBytes", 70_000);
     await first.close();
@@ -67,7 +67,7 @@ describe("the file of marks", () => {
     expect(readHighWaterMarksFile(folder.path)).toMatchObject({ limits: {}, handlers: {} });
   });
 
-  it("keeps what another process has written meanwhile", async () => {
+  it("keeps the marks that another process wrote meanwhile", async () => {
     const keeper = keep();
     recordValue("itemBytes", 1);
     const other = { form: 1, since: "2026-01-01T00:00:00.000Z", written: "2026-01-02T00:00:00.000Z" };
@@ -100,7 +100,7 @@ describe("the file of marks", () => {
     expect(readHighWaterMarksFile(folder.path)).toMatchObject({ limits: { itemBytes: 7 } });
   });
 
-  it("harms nothing where it cannot be written, and says so once", async () => {
+  it("logs once if it cannot be written, without further effect", async () => {
     await mkdir(path());
     const keeper = keep(5);
     recordValue("itemBytes", 7);

@@ -13,9 +13,9 @@ import {
 import { LIMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
 
-/** In the data folder. */
+/** File name in the data folder. */
 export const HIGH_WATER_MARKS_FILE = "limits.json";
-/** Between two writes of changed marks, milliseconds; a crash loses the changes since the last. */
+/** Milliseconds between two writes of changed marks. A crash loses the changes since the last write. */
 const WRITTEN_EVERY_MS = 5_000;
 
 const fileSchema = z.object({
@@ -71,7 +71,7 @@ export function recordToFile(options: {
   const startedAt = new Date().toISOString();
   let unwritable = false;
 
-  /** Takes over what other processes wrote; returns when recording started. */
+  /** Merges the marks that other processes wrote; returns the time when recording started. */
   const merge = (): string => {
     const stored = readHighWaterMarksFile(dataDir);
     if (stored === "none" || stored === "unreadable") return startedAt;
@@ -82,7 +82,7 @@ export function recordToFile(options: {
     log.warn(`${HIGH_WATER_MARKS_FILE} cannot be read and is replaced`, { path });
   merge();
 
-  // NaN: the first write always happens.
+  // NaN ensures the first write.
   let writtenAt = Number.NaN;
   const write = async (): Promise<void> => {
     if (recordedChanges() === writtenAt) return;

@@ -32,7 +32,7 @@ describe("high-water marks", () => {
     );
   });
 
-  it("keep the longest time of each function", () => {
+  it("keep the longest duration of each function", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string(), fc.double({ min: 0, noNaN: true }))), (noted) => {
         startRecording();

@@ -74,7 +74,7 @@ export function mergeHighWaterMarks({ limits, handlers }: HighWaterMarks): void 
   for (const [logicalId, ms] of Object.entries(handlers)) recordDuration(logicalId, ms);
 }
 
-/** Grows whenever a mark does. */
+/** A counter that grows whenever a mark grows. */
 export function recordedChanges(): number {
   return recording?.changes ?? 0;
 }

@@ -3,15 +3,15 @@ import type { Clock } from "./clock.ts";
 
 /** The ids port. */
 export interface Ids {
-  /** A version 4 UUID: says nothing about when it was made. */
+  /** A version 4 UUID: does not reveal when it was created. */
   random(): string;
-  /** A version 7 UUID: later ones sort after earlier ones, strictly so within one process. */
+  /** A version 7 UUID: later ids sort after earlier ones, strictly so within one process. */
   ordered(): string;
 }
 
 const SEQUENCE_BITS = 12;
 
-/** Ids by the system's random source; `ordered` never goes back, even when the clock does. */
+/** Ids from the system's random source. `ordered` stays monotonic even if the clock moves backwards. */
 export function systemIds(clock: Clock): Ids {
   let lastMs = 0;
   let sequence = 0;
@@ -28,14 +28,15 @@ export function systemIds(clock: Clock): Ids {
       }
     }
     const time = lastMs.toString(16).padStart(12, "0");
-    // Its last 16 digits begin with the variant, as they have to here; its random numbers are drawn many at a time.
+    // The last 16 hexadecimal digits of a version 4 UUID start with the variant bits that version 7 needs too. Node
+    // draws random numbers for many UUIDs at once.
     const tail = randomUUID().slice(19);
     return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence.toString(16).padStart(3, "0")}-${tail}`;
   };
   return { random: () => randomUUID(), ordered };
 }
 
-/** The same UUID (version 8) for the same parts, always: how a redelivered input finds what it made before. */
+/** The same UUID (version 8) for the same parts: a redelivered input finds what its first delivery created. */
 export function derivedId(...parts: readonly string[]): string {
   const named = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join("");
   const bytes = hash("sha256", named, "buffer").subarray(0, 16);

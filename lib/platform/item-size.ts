@@ -1,13 +1,13 @@
 import type { Attribute } from "./tables.ts";
 
-/** An item as a table holds it. */
+/** An item as a table stores it. */
 export type StoredItem = Readonly<Record<string, Attribute | undefined>>;
 
 const utf8 = (text: string): number => Buffer.byteLength(text);
 
 /**
- * Bytes of a value as DynamoDB counts them: names and text in UTF-8, 3 for a list or map and 1 for each
- * member. Numbers take about half their digits and one more, which is as near as its documentation gets.
+ * Size of a value in bytes as DynamoDB counts it: names and text in UTF-8, 3 for a list or map and 1 for each member.
+ * Numbers take about half their digits plus one; the documentation is no more precise.
  */
 export function measure(value: unknown): number {
   if (typeof value === "string") return utf8(value);

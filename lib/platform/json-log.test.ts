@@ -11,7 +11,7 @@ describe("the JSON log", () => {
   const records = (options: JsonLogOptions, use: (log: ReturnType<typeof jsonLog>) => void): unknown[] =>
     lines(options, use).map((line) => JSON.parse(line));
 
-  it("writes one line a record, whatever is in it", () => {
+  it("writes one line per record, whatever it contains", () => {
     const written = lines({}, (log) => log.info("a\nb\u001b[31m\u0007", { text: "c\r\nd" }));
     expect(written).toHaveLength(1);
     const line = written[0] ?? "";
@@ -19,7 +19,7 @@ describe("the JSON log", () => {
     expect(line.startsWith('{"time":"1970-01-01T00:00:00.000Z","level":"info","message":"a\\nb')).toBe(true);
   });
 
-  it("adds the fields of the log to those of the record, and lets none take the place of its own", () => {
+  it("adds the log's fields to those of the record, and lets none override the built-in ones", () => {
     const [record] = records({}, (log) =>
       log.with({ run: "r", step: "a" }).warn("m", { step: "b", level: "x", time: 5 }),
     );
@@ -32,7 +32,7 @@ describe("the JSON log", () => {
     });
   });
 
-  it("leaves out what is below its level", () => {
+  it("drops records below its level", () => {
     const use = (log: ReturnType<typeof jsonLog>): void => {
       log.debug("1");
       log.info("2");
@@ -43,7 +43,7 @@ describe("the JSON log", () => {
     expect(records({ level: "error" }, use)).toMatchObject([{ message: "4" }]);
   });
 
-  it("redacts texts at any depth, names and errors too", () => {
+  it("redacts texts at any depth, including names and errors", () => {
     const redact = (text: string): string => text.replaceAll("hidden", "***");
     const [line = ""] = lines({ redact }, (log) =>
       log.error("hidden", {
@@ -59,7 +59,7 @@ describe("the JSON log", () => {
     });
   });
 
-  it("tells name, message and code of an error, and its stack in errors and while debugging", () => {
+  it("includes name, message and code of an error, and its stack at levels error and debug", () => {
     const error = new PlatformFault("throttled");
     const use = (log: ReturnType<typeof jsonLog>): void => log.warn("m", { error });
     expect(records({}, use)).toEqual([
@@ -72,7 +72,7 @@ describe("the JSON log", () => {
     expect(records({}, (log) => log.error("m", { error }))).toMatchObject(stack);
   });
 
-  it("stays bounded for long texts, deep and circular values, and odd ones", () => {
+  it("stays bounded for long texts, deep and circular values, and unusual types", () => {
     const circular: Record<string, unknown> = {
       big: 1n,
       date: new Date(Number.NaN),

@@ -5,12 +5,12 @@ const LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
 export interface JsonLogOptions {
-  /** What is below it is left out; `info` unless given. */
+  /** Records below this level are dropped; default `info`. */
   readonly level?: LogLevel;
-  /** Takes secrets out of every text. */
+  /** Removes secrets from every text. */
   readonly redact?: (text: string) => string;
   readonly clock?: Clock;
-  /** Takes one line with its line break; standard error unless given. */
+  /** Receives one line with its line break; default standard error. */
   readonly write?: (line: string) => void;
 }
 
@@ -19,8 +19,8 @@ const DEPTH = 6;
 const MEMBERS = 100;
 
 /**
- * One JSON object a line: time, level, message, then the fields. Long texts are cut at 8 KB. An error's stack
- * stands in records of level error, and in all of them while debugging.
+ * Writes one JSON object per line: time, level, message, then the fields. Texts are truncated at 8 KB. Error stacks are
+ * included at level error, and at all levels if the log level is debug.
  */
 export function jsonLog(options: JsonLogOptions = {}): Log {
   const { level = "info", redact = (text) => text, clock = systemClock } = options;
@@ -28,7 +28,7 @@ export function jsonLog(options: JsonLogOptions = {}): Log {
   const lowest = LEVELS.indexOf(level);
 
   const textOf = (text: string): string => {
-    // Redacted before it is cut, so that no half of a secret stays at the end.
+    // Redact before truncating, so that no part of a secret remains at the end.
     const clean = redact(text.length > 2 * FIELD_CHARACTERS ? text.slice(0, 2 * FIELD_CHARACTERS) : text);
     return clean.length > FIELD_CHARACTERS ? `${clean.slice(0, FIELD_CHARACTERS)}…` : clean;
   };
@@ -63,7 +63,7 @@ export function jsonLog(options: JsonLogOptions = {}): Log {
         if (LEVELS.indexOf(at) < lowest) return;
         const rest = plain({ ...fixed, ...fields }, 0, level === "debug" || at === "error") as Fields;
         const head = { time: new Date(clock.now()).toISOString(), level: at, message: textOf(message) };
-        // Twice: the first for the order of the members, the second so that no field takes their place.
+        // `head` twice: the first fixes the member order, the second prevents fields from overriding it.
         write(`${JSON.stringify({ ...head, ...rest, ...head })}\n`);
       };
     return {

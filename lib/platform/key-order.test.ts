@@ -6,7 +6,7 @@ const text = fc.string({ unit: "binary", maxLength: 6 });
 const sign = (order: number | undefined): number => Math.sign(order ?? 0);
 
 describe("the order of keys", () => {
-  it("puts after a prefix everything that begins with it or comes before it", () => {
+  it("sorts the end of a prefix after everything that begins with it or sorts before it", () => {
     void fc.assert(
       fc.property(text, text, (prefix, other) => {
         const after = afterPrefix(prefix);
@@ -26,7 +26,7 @@ describe("the order of keys", () => {
     ]).toEqual(["b", "\ue000", "b", undefined]);
   });
 
-  it("makes one bound a side that holds exactly where the whole range does", () => {
+  it("reduces a range to one bound per side that hold exactly when the whole range does", () => {
     const part = fc.option(fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 3 }), {
       nil: undefined,
     });

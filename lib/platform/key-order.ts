@@ -4,23 +4,23 @@ import type { Key, SortRange } from "./tables.ts";
 
 const LAST_CODE_POINT = 0x10ffff;
 
-/** Below, at or above zero as `left` comes before, with or after `right` in the order of UTF-8 bytes. */
+/** Negative, zero or positive if `left` sorts before, with or after `right` in the order of UTF-8 bytes. */
 export function compareUtf8(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
-/** The first text after all that begin with `prefix`; undefined where there is none. */
+/** The smallest text greater than all texts that begin with `prefix`; undefined if no such text exists. */
 export function afterPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === LAST_CODE_POINT) continue;
-    // UTF-8 has no surrogates: what follows U+D7FF is U+E000.
+    // UTF-8 has no surrogates: U+E000 follows U+D7FF.
     return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
   }
   return undefined;
 }
 
-/** Throws `limit_exceeded` for a key that DynamoDB would refuse: empty, too long, or not well-formed text. */
+/** Throws `limit_exceeded` for a key that DynamoDB rejects: empty, too long, or not well-formed Unicode. */
 export function checkKeyPart(
   name: string,
   value: unknown,
@@ -53,7 +53,7 @@ function tighter(kept: Bound | undefined, next: Bound, direction: 1 | -1): Bound
   return order > 0 ? next : kept;
 }
 
-/** One bound on each side out of all that the range says, so that a scan starts where it must. */
+/** Reduces a range to one bound on each side, so that a scan starts at the right key. */
 export function boundsOf(range: SortRange): Bounds {
   let low: Bound | undefined;
   let high: Bound | undefined;
@@ -74,7 +74,7 @@ export function boundsOf(range: SortRange): Bounds {
   return { low, high };
 }
 
-/** True when the text lies within the bounds. */
+/** Whether the text is within the bounds. */
 export function within(value: string, { low, high }: Bounds): boolean {
   if (low !== undefined && compareUtf8(value, low.value) < (low.inclusive ? 0 : 1)) return false;
   return high === undefined || compareUtf8(value, high.value) <= (high.inclusive ? 0 : -1);

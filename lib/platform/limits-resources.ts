@@ -2,16 +2,13 @@ import { recordValue } from "./high-water-marks.ts";
 import { LIMITS, type LimitName, limitFault } from "./limits.ts";
 import type { Resources } from "./resources.ts";
 
-/**
- * Throws `limit_exceeded` for queues and rules that AWS would not make: they are held to the same limits
- * wherever they run.
- */
+/** Throws `limit_exceeded` for queues and rules that AWS rejects. The same limits apply on every platform. */
 export function checkResources({ queues, rules, schedules }: Resources): void {
   for (const { name, visibilitySeconds, retentionSeconds } of queues) {
     hold("visibilitySeconds", `the queue ${name}`, visibilitySeconds);
     hold("retentionSeconds", `the queue ${name}`, retentionSeconds);
   }
-  // Rules on a schedule are on a bus of their own: the account's default one.
+  // Scheduled rules are on the account's default bus.
   hold("busRules", "the bus", rules.length);
   hold("busRules", "the default bus", schedules.length);
   for (const rule of [...rules, ...schedules])

@@ -20,7 +20,7 @@ const send = (message: { body: string; delaySeconds?: number }) => (ports: Ports
 const receive = (more: object) => (ports: Ports) =>
   ports.queues.receive("contract-standard", { max: 1, visibilitySeconds: 1, waitSeconds: 0, ...more });
 
-/** What passes a limit by one, at the ports. Batches of sends are no such thing: they go in parts. */
+/** Exceeds each limit by one at the ports. Sends have no entry for batches, because they are split. */
 const PASSED: Partial<Record<LimitName, (ports: Ports) => Promise<unknown>>> = {
   itemBytes: ({ tables }) => tables.write([put("x".repeat(LIMITS.itemBytes.value - 9))]),
   itemDepth: ({ tables }) =>
@@ -41,7 +41,7 @@ const PASSED: Partial<Record<LimitName, (ports: Ports) => Promise<unknown>>> = {
   blobKeyBytes: ({ blobs }) => blobs.put(Array.from({ length: 6 }, () => "x".repeat(171)).join("/"), "data"),
 };
 
-/** Each platform of one test. */
+/** The platforms under test. */
 const PLATFORMS = {
   aws: async () => (await mockedAws()).ports,
   embedded: async () => {
@@ -53,7 +53,7 @@ const PLATFORMS = {
 };
 
 describe.each(Object.entries(PLATFORMS))("the limits on %s", (_, open) => {
-  it.each(Object.keys(PASSED) as LimitName[])("refuse what passes %s, and remember it", async (name) => {
+  it.each(Object.keys(PASSED) as LimitName[])("reject what exceeds %s, and record it", async (name) => {
     const ports = await open();
     startRecording();
     await expect(PASSED[name]?.(ports)).rejects.toMatchObject({
@@ -63,13 +63,13 @@ describe.each(Object.entries(PLATFORMS))("the limits on %s", (_, open) => {
     expect(readHighWaterMarks().limits[name]).toBeGreaterThan(LIMITS[name].value);
   });
 
-  it("refuse more messages at a time than SQS gives", async () => {
+  it("reject a receive of more messages than SQS allows", async () => {
     await expect(receive({ max: 11 })(await open())).rejects.toMatchObject({ code: "limit_exceeded" });
   });
 });
 
-describe("the marks of the embedded platform", () => {
-  it("know items, transactions, pages, batches and entries by their sizes", async () => {
+describe("the high-water marks of the embedded platform", () => {
+  it("record the sizes of items, transactions, pages, batches and entries", async () => {
     const { tables, bus, queues } = await PLATFORMS.embedded();
     startRecording();
     const items = Array.from({ length: 4 }, (_, n) => put("é".repeat(100_000), `${n}`));
@@ -80,7 +80,7 @@ describe("the marks of the embedded platform", () => {
       Array.from({ length: 130 }, (_, n) => ({ pk: "p", sk: `${n}` })),
     );
     await queues.send("contract-standard", [{ body: "é".repeat(100_000) }, { body: "b" }]);
-    // An item has the names and keys beside its text, 3 for itself and 1 for each of its members.
+    // An item consists of its text, names and keys, 3 bytes for itself and 1 for each member.
     expect(readHighWaterMarks().limits).toMatchObject({
       itemBytes: 200_016,
       transactionItems: 4,
@@ -99,8 +99,8 @@ describe("the marks of the embedded platform", () => {
   });
 });
 
-describe("the marks of the platform aws", () => {
-  it("know sizes as they are sent, and pages that DynamoDB cut by size", async () => {
+describe("the high-water marks of the platform aws", () => {
+  it("record sizes as they are sent, and pages that DynamoDB truncated by size", async () => {
     const { ports, dynamodb, sqs, eventbridge } = await mockedAws();
     dynamodb.on(PutItemCommand).resolves({});
     sqs.on(GetQueueUrlCommand).resolves({ QueueUrl: "https://queue" });
@@ -145,7 +145,7 @@ describe("resources", () => {
     ],
   ];
 
-  it.each(cases)("that pass %s open neither platform", async (name, more) => {
+  it.each(cases)("that exceed %s open on neither platform", async (name, more) => {
     const resources = { ...CONTRACT_RESOURCES, ...more };
     const fault = { code: "limit_exceeded", message: expect.stringContaining(name) };
     await expect(mockedAws({ resources })).rejects.toMatchObject(fault);
@@ -154,7 +154,7 @@ describe("resources", () => {
     await folder.remove();
   });
 
-  it("that just fit are taken", () => {
+  it("at the limit are accepted", () => {
     const most = { ...queue!, retentionSeconds: 1_209_600, visibilitySeconds: 43_200 };
     const targets = { ...rule!, queues: Array.from({ length: 5 }, () => queue!.name) };
     const many = Array.from({ length: 300 }, (_, n) => ({ ...targets, name: `rule-${n}` }));
@@ -162,6 +162,6 @@ describe("resources", () => {
   });
 });
 
-it("the events' own bound of data in a record is the platform's", () => {
+it("the events' limit of data in a record equals the platform's", () => {
   expect(EVENT_DATA_INLINE_BYTES).toBe(LIMITS.eventDataBytes.value);
 });

@@ -16,11 +16,11 @@ export interface Limit {
     | "parameters"
     | "policies"
     | "characters";
-  /** Who sets it: a service of AWS, or `Weft` where it is a choice of ours. */
+  /** The AWS service that sets the limit, or `Weft` for limits of this project. */
   readonly source: string;
   /**
-   * What becomes of more than that. It is refused unless said otherwise: `split` goes in several parts, and
-   * `elsewhere` takes another way, where nobody measures it.
+   * What happens above the limit. By default the request is rejected; `split` sends several parts, and `elsewhere` uses
+   * another path, which is not measured.
    */
   readonly beyond?: "split" | "elsewhere";
 }
@@ -28,7 +28,7 @@ export interface Limit {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Every limit of the platform. Both adapters hold to them, so that what runs on one runs on the other. */
+/** Every limit of the platform. Both adapters enforce them, so that code that works on one works on the other. */
 export const LIMITS = {
   itemBytes: { value: 400 * KIB, unit: "bytes", source: "DynamoDB" },
   itemDepth: { value: 32, unit: "levels", source: "DynamoDB" },
@@ -38,9 +38,9 @@ export const LIMITS = {
   transactionItems: { value: 100, unit: "items", source: "DynamoDB" },
   transactionBytes: { value: 4 * MIB, unit: "bytes", source: "DynamoDB" },
   batchGetItems: { value: 100, unit: "items", source: "DynamoDB", beyond: "split" },
-  /** Of an event in its envelope, as the rules' queues have to take it. */
+  /** Event with its envelope, as it is delivered to the rules' queues. */
   busEntryBytes: { value: 1 * MIB, unit: "bytes", source: "EventBridge" },
-  /** Above it the data of an event goes to blobs; kept by the callers of the bus. */
+  /** Larger event data is stored as a blob. Publishers enforce it. */
   eventDataBytes: { value: 200 * KIB, unit: "bytes", source: "Weft", beyond: "elsewhere" },
   busBatchEntries: { value: 10, unit: "entries", source: "EventBridge", beyond: "split" },
   busRules: { value: 300, unit: "rules", source: "EventBridge" },
@@ -50,26 +50,26 @@ export const LIMITS = {
   messageDelaySeconds: { value: 900, unit: "seconds", source: "SQS" },
   messageWaitSeconds: { value: 20, unit: "seconds", source: "SQS" },
   visibilitySeconds: { value: 12 * 3600, unit: "seconds", source: "SQS" },
-  /** How long a FIFO queue remembers: nothing is measured against it. */
+  /** Deduplication interval of a FIFO queue; no value is checked against it. */
   deduplicationSeconds: { value: 300, unit: "seconds", source: "SQS", beyond: "elsewhere" },
   retentionSeconds: { value: 14 * 86_400, unit: "seconds", source: "SQS" },
   blobKeyBytes: { value: 1024, unit: "bytes", source: "S3" },
-  /** Body of a request; routes set lower ones. */
+  /** Request body; routes set lower limits. */
   requestBytes: { value: 10 * MIB, unit: "bytes", source: "API Gateway" },
-  /** What a function is given by a request, and what it returns to one, each as JSON text. */
+  /** Request and response of a function, each as JSON text. */
   payloadBytes: { value: 6 * MIB, unit: "bytes", source: "Lambda" },
   handlerSeconds: { value: 900, unit: "seconds", source: "Lambda" },
-  /** Of a function that answers requests with whole answers: streamed ones may take longer. */
+  /** Functions with buffered responses; streaming functions may run longer. */
   httpHandlerSeconds: { value: 29, unit: "seconds", source: "API Gateway" },
-  /** Names and values of a function's variables together. */
+  /** Names and values of a function's environment variables together. */
   environmentBytes: { value: 4 * KIB, unit: "bytes", source: "Lambda" },
-  /** After SAM's transform. CloudFormation takes 500: there must be room left. */
+  /** After SAM's transform. CloudFormation allows 500; the difference is reserve. */
   stackResources: { value: 450, unit: "resources", source: "Weft" },
-  /** Of a REST API: one for each part of its paths. */
+  /** Resources of a REST API: one per path part. */
   apiResources: { value: 300, unit: "resources", source: "API Gateway" },
-  /** Of a managed policy as it is deployed, without whitespace. */
+  /** Deployed managed policy, without whitespace. */
   managedPolicyCharacters: { value: 6144, unit: "characters", source: "IAM" },
-  /** Managed policies of a role, where no higher quota was requested. */
+  /** Managed policies of a role, at the default quota. */
   rolePolicies: { value: 10, unit: "policies", source: "IAM" },
   /** A template that is deployed from a bucket, as SAM does. */
   templateBytes: { value: 1_000_000, unit: "bytes", source: "CloudFormation" },
@@ -79,7 +79,7 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS;
 
-/** The fault of a passed limit: names the limit, and what passed it by how much. */
+/** The error for an exceeded limit: states the limit, what exceeded it and the actual value. */
 export function limitFault(name: LimitName, what: string, actual?: number): PlatformFault {
   const { value, unit, source } = LIMITS[name];
   const size = actual === undefined ? "" : ` has ${actual} ${unit} and`;

@@ -1,4 +1,4 @@
-/** The log port: structured records, one JSON object a line on stderr. */
+/** The log port: structured records, one JSON object per line on standard error. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -7,6 +7,6 @@ export interface Log {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** The same log with further fields in every record. */
+  /** A log that adds these fields to every record. */
   with(fields: Fields): Log;
 }

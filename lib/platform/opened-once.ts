@@ -1,4 +1,4 @@
-/** Opens once, for all who ask; what failed is tried again by the next. */
+/** Opens once and shares the result between all callers. After a failure, the next caller tries again. */
 export function openedOnce<Opened>(open: () => Promise<Opened>): () => Promise<Opened> {
   let opened: Promise<Opened> | undefined;
   return () => {

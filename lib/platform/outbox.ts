@@ -9,13 +9,13 @@ export interface Commit {
 }
 
 /**
- * State first, then the messages that tell of it. The writes are one transaction; the messages are put
- * out only after it held, in order, and a crash in between loses them: whoever commits must be able to
- * find what was not sent (an unprocessed log record, a pending command) and send it again. The embedded
- * platform does both in one commit, and says so; no code may need that.
+ * Commits state, then sends the messages about it. The writes are one transaction; the messages are sent in order after
+ * it succeeded. A crash in between loses them, so callers must be able to find unsent messages (an unprocessed log
+ * record, a pending command) and send them again. The embedded platform does both in one commit and sets `atomic`; no
+ * code may rely on that.
  */
 export interface Outbox {
-  /** Messages are sent with the writes, or neither is done: what was committed needs no second sending. */
+  /** Writes and messages are committed together, so that messages never need to be sent again. */
   readonly atomic?: true;
   commit(commit: Commit): Promise<WriteOutcome>;
 }

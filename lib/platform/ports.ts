@@ -13,7 +13,7 @@ import type { Secrets } from "./secrets.ts";
 import type { Tables } from "./tables.ts";
 import type { Timers } from "./timers.ts";
 
-/** Everything that a platform gives. Services ask for the part that they use. */
+/** All ports of a platform. Services take the subset that they use. */
 export interface Ports {
   readonly tables: Tables;
   readonly outbox: Outbox;

@@ -3,23 +3,25 @@
 export interface OutgoingMessage {
   /** Text, usually JSON. */
   readonly body: string;
-  /** FIFO queues only: messages of one group are delivered one after another, in order. */
+  /** FIFO queues only: messages of one group are delivered one at a time, in order. */
   readonly groupId?: string;
-  /** FIFO queues only: a second message with the same id within five minutes is dropped. */
+  /** FIFO queues only: further messages with the same id within five minutes are dropped. */
   readonly deduplicationId?: string;
-  /** Not on FIFO queues of AWS. Whole seconds, at most 900 in AWS; longer waits are the timers' work. */
+  /** Not for FIFO queues on AWS. Whole seconds, at most 900 on AWS; use timers for longer delays. */
   readonly delaySeconds?: number;
 }
 
 export interface ReceivedMessage {
   readonly id: string;
-  /** Names this delivery; what is done to a message is done through it. */
+  /** Identifies this delivery; deleting the message or changing its visibility requires it. */
   readonly receipt: string;
   readonly body: string;
   readonly groupId?: string;
-  /** 1 at the first delivery. Deliveries that ended with the whole server are not among these, where that is known. */
+  /** 1 at the first delivery. Excludes deliveries that ended because the server stopped, if that is known. */
   readonly receiveCount: number;
-  /** Deliveries that ended with the whole server, or may have; left out where there is none, or nobody can know. */
+  /**
+   * Deliveries that ended, or may have ended, because the server stopped; missing if there are none or it is unknown.
+   */
   readonly interrupted?: number;
   /** Milliseconds since the epoch. */
   readonly sentAt: number;
@@ -32,18 +34,20 @@ export interface QueueDepth {
 }
 
 export interface Queues {
-  /** Kept when the promise settles, as `Tables.write` says. Any number of messages. */
+  /**
+   * The messages are accepted when the promise settles, with the durability of `Tables.write`. Any number of messages.
+   */
   send(queue: string, messages: readonly OutgoingMessage[]): Promise<void>;
   /**
-   * Up to `max` (1 to 10 in AWS) messages, hidden from others for `visibilitySeconds`. Waits up to
-   * `waitSeconds` for the first; an aborted signal ends the wait with an empty list.
+   * Receives up to `max` messages (1 to 10 on AWS) and hides them from other consumers for `visibilitySeconds`. Waits
+   * up to `waitSeconds` for the first message; aborting the signal ends the wait with an empty list.
    */
   receive(
     queue: string,
     options: { max: number; visibilitySeconds: number; waitSeconds: number; signal?: AbortSignal },
   ): Promise<ReceivedMessage[]>;
   delete(queue: string, receipts: readonly string[]): Promise<void>;
-  /** Hides a delivered message for so long from now; 0 gives it back at once. */
+  /** Hides a delivered message for this many seconds from now; 0 makes it visible at once. */
   changeVisibility(queue: string, receipt: string, seconds: number): Promise<void>;
   depth(queue: string): Promise<QueueDepth>;
 }

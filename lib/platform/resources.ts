@@ -1,7 +1,7 @@
 import type { EventPattern } from "./bus.ts";
 import type { IndexSpec } from "./tables.ts";
 
-/** What the template declares, as a platform needs it. Names are logical names of the template. */
+/** The template's resources that a platform needs. Names are logical ids of the template. */
 export interface Resources {
   readonly tables: readonly TableResource[];
   readonly queues: readonly QueueResource[];
@@ -19,11 +19,13 @@ export interface QueueResource {
   readonly fifo: boolean;
   readonly visibilitySeconds: number;
   readonly retentionSeconds: number;
-  /** Its consumer does nothing but write to tables and queues: messages need not be on disk before it has them. */
+  /** The consumer only writes to tables and queues, so messages need not be on disk before it receives them. */
   readonly eager?: true;
-  /** Events of these detail types leave no further message where one waits: its consumer looks for what is to be done. */
+  /**
+   * Events of these detail types add no message if one is already waiting: the consumer itself finds the pending work.
+   */
   readonly coalesces?: readonly string[];
-  /** After so many deliveries without a delete the message goes to the dead-letter queue. */
+  /** After this many deliveries without a delete, the message moves to the dead-letter queue. */
   readonly deadLetter?: { readonly queue: string; readonly maxReceiveCount: number };
 }
 

@@ -1,43 +1,43 @@
 import type { NetworkPolicy } from "../settings/config.ts";
 
-/** The scripts port: users' JavaScript, in a VM of its own inside a worker that can be ended. */
+/** The scripts port: runs users' JavaScript in its own VM inside a worker that can be terminated. */
 
 export interface ScriptRequest {
-  /** Expression or statements; the value of the last is the result. */
+  /** Expression or statements; the value of the last one is the result. */
   readonly code: string;
-  /** JSON values that the code sees as global variables. */
+  /** JSON values that the code accesses as global variables. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Where relative paths of the file functions start. */
+  /** Base folder of relative paths in file functions. */
   readonly cwd: string;
-  /** Folders besides `cwd` that functions may reach, absolute; none where it is left out. */
+  /** Absolute paths of folders besides `cwd` that functions may access; none by default. */
   readonly folders?: readonly string[];
-  /** Which addresses requests of functions may go to; none that are private where it is left out. */
+  /** Addresses that functions may send requests to; by default no private addresses. */
   readonly network?: NetworkPolicy;
-  /** False: functions start no processes and publish nothing. */
+  /** False: functions start no processes and publish no events. */
   readonly commands?: boolean;
   /** Environment of the processes that functions start. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   /**
-   * Processor time that the code and its functions may use, milliseconds: waits for a command, a request, an answer or
-   * `sleep` use none. Any where it is left out.
+   * CPU time of the code and its functions in milliseconds; waiting for a command, a request, a host call or `sleep`
+   * does not count. Unlimited by default.
    */
   readonly cpuMs?: number;
-  /** Requests with the same one share a VM while it lives; different ones never do. Use the run's id. */
+  /** Requests with the same value may share a VM; requests with different values never do. Use the run's id. */
   readonly isolate: string;
-  /** Names the step in the environment of the processes that functions start. */
+  /** Identifies the step in the environment of the processes that functions start. */
   readonly token: string;
   readonly signal?: AbortSignal;
   /**
-   * Answers what functions ask of whoever runs the script (`what`: what they ask for), with a JSON value; what it
-   * rejects with the function throws. Without it there is nobody to ask.
+   * Handles host calls of functions: `what` names the call, the result is a JSON value, and the function throws what
+   * the promise rejects with. Without it, host calls are unavailable.
    */
   readonly ask?: Ask;
 }
 
 export type Ask = (what: string, input: unknown, signal: AbortSignal) => Promise<unknown>;
 
-/** An event that the code asked for by `generate_event`; the caller publishes it with the step's result. */
+/** An event that the code requested with `generate_event`; the caller publishes it with the step's result. */
 export interface ScriptEvent {
   readonly workspace: string;
   readonly topic: string;
@@ -45,7 +45,7 @@ export interface ScriptEvent {
   readonly data_type: string;
   /** A JSON object. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** The data is a record of this kind, and the event tells what became of it. */
+  /** The kind of record in `data`; the event reports a change of it. */
   readonly tells?: "asset" | "vulnerability" | "artifact" | "totals";
 }
 
@@ -54,7 +54,7 @@ export type ScriptOutcome =
       readonly ok: true;
       /** JSON value; undefined and functions become null. */
       readonly value: unknown;
-      /** Why the code asked for the steps after this one not to be executed. */
+      /** Reason the code gave for skipping the remaining steps. */
       readonly skipped?: string;
       readonly events: readonly ScriptEvent[];
       readonly logs: readonly {
@@ -64,10 +64,10 @@ export type ScriptOutcome =
     }
   | {
       readonly ok: false;
-      /** `failed`: the code threw or does not parse; the others: it was stopped. */
+      /** `failed`: the code threw or does not parse. Otherwise the platform stopped it. */
       readonly reason: "failed" | "timeout" | "cpu" | "memory" | "stack" | "aborted";
       readonly message: string;
-      /** Why the code asked for the steps after this one not to be executed. */
+      /** Reason the code gave for skipping the remaining steps. */
       readonly skipped?: string;
       readonly events: readonly ScriptEvent[];
       readonly logs: readonly {

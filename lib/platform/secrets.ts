@@ -1,10 +1,12 @@
-/** The secrets port: named values that workflows may use and nobody may read back. */
+/** The secrets port: named values that workflows use and that no API returns. */
 export interface Secrets {
-  /** Undefined where there is none of that name. Throws code `secrets_unreadable` when the file may be read by others. */
+  /**
+   * Undefined if there is no secret with this name. Throws code `secrets_unreadable` if other users may read the file.
+   */
   get(name: string): Promise<string | undefined>;
-  /** The text with every known secret (in the forms that `createRedactor` names) replaced by `***`. */
+  /** Replaces every known secret, in all forms that `createRedactor` lists, with `***`. */
   redact(text: string): string;
 }
 
-/** There are none. */
+/** An empty set of secrets. */
 export const NO_SECRETS: Secrets = { get: async () => undefined, redact: (text) => text };

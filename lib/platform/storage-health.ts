@@ -1,11 +1,11 @@
 import type { PlatformFault } from "./faults.ts";
 
-/** Whether the data folder can be written and read, as far as is known. */
+/** Whether the data folder can be read and written, as far as is known. */
 export interface StorageHealth {
-  /** Takes note of a storage fault: until a later check finds it gone, the storage counts as faulty. */
+  /** Records a storage fault: the storage counts as faulty until a later check succeeds. */
   observe(fault: PlatformFault): void;
-  /** An error that may come from this storage, or from another one: where it does, the next check finds out. */
+  /** Reports an error that may come from this storage; the next check confirms or dismisses it. */
   suspect(error: unknown): void;
-  /** Looks whether the storage can be used; answers the fault that prevents it. Never rejects. */
+  /** Tests the storage; resolves with the fault that prevents its use. Never rejects. */
   check(): Promise<PlatformFault | undefined>;
 }

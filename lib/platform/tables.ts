@@ -1,10 +1,9 @@
 /**
- * The tables port: DynamoDB's meaning and no more. Every item has a string partition key `pk` and a
- * string sort key `sk`, compared as UTF-8 bytes; an index sorts items by two further string attributes
- * and leaves out the items that lack either.
+ * The tables port: the semantics of DynamoDB. Every item has a string partition key `pk` and a string sort key `sk`,
+ * compared as UTF-8 bytes. An index sorts items by two further string attributes and omits items that lack either.
  */
 
-/** What a value stored in an item may be. `Uint8Array` is DynamoDB's binary type. */
+/** Types of an item's values. `Uint8Array` is DynamoDB's binary type. */
 export type Attribute =
   | string
   | number
@@ -19,15 +18,15 @@ export interface Key {
   readonly sk: string;
 }
 
-/** Names of the attributes that an index takes as its keys. */
+/** The attributes that are the keys of an index. */
 export interface IndexSpec {
   readonly pk: string;
   readonly sk: string;
 }
 
 /**
- * A table: its name and indexes. The item type rides along as a phantom, so that access is typed.
- * `name` is kebab-case and becomes the DynamoDB resource and the embedded table.
+ * A table: its name and indexes. The item type is a phantom type parameter, so that access is typed. `name` is
+ * kebab-case and names the DynamoDB resource and the embedded table.
  */
 export interface TableSpec<Item extends Key = Key & Record<string, unknown>> {
   readonly name: string;
@@ -35,7 +34,7 @@ export interface TableSpec<Item extends Key = Key & Record<string, unknown>> {
   readonly item?: Item;
 }
 
-/** One test of one attribute. All conditions of a write must hold, or nothing of it happens. */
+/** A test of one attribute. All conditions of a write must hold, otherwise nothing is written. */
 export type Condition =
   | readonly [attribute: string, test: "exists" | "missing"]
   | readonly [
@@ -44,22 +43,22 @@ export type Condition =
       value: string | number | boolean | null,
     ];
 
-/** What an update does, to top-level attributes only. */
+/** An update expression for top-level attributes. */
 export interface Change {
-  /** Attributes to write. */
+  /** Attributes to set. */
   readonly set?: Readonly<Record<string, Attribute>>;
-  /** Attributes to write only where the item has none of that name yet. */
+  /** Attributes to set only if the item lacks them. */
   readonly setIfMissing?: Readonly<Record<string, Attribute>>;
   /** Numbers to add; a missing attribute counts as 0. */
   readonly add?: Readonly<Record<string, number>>;
-  /** Attributes to drop. */
+  /** Attributes to remove. */
   readonly remove?: readonly string[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a write list mixes tables; each write is checked where it is made
+// biome-ignore lint/suspicious/noExplicitAny: a write list mixes tables; each write is checked where it is created
 type AnyTable = TableSpec<any>;
 
-/** A literal with further attributes, or a value of an item type. */
+/** A literal with additional attributes, or a value of an item type. */
 type AnyItem = Key | (Key & { readonly [attribute: string]: unknown });
 
 export type Write =
@@ -89,10 +88,10 @@ export type Write =
       readonly when: readonly Condition[];
     };
 
-/** `failed` holds the positions, in the list given, of the writes whose conditions did not hold. */
+/** `failed` lists the indexes of the writes whose conditions did not hold. */
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly failed: readonly number[] };
 
-/** Which part of a partition a query reads. Bounds are inclusive unless they say `before` or `after`. */
+/** The part of a partition that a query reads. Bounds are inclusive except `before` and `after`. */
 export interface SortRange {
   readonly beginsWith?: string;
   readonly from?: string;
@@ -102,46 +101,46 @@ export interface SortRange {
 }
 
 export interface Query {
-  /** Name of an index of the table; the table itself without it. */
+  /** Name of an index of the table; default: the table itself. */
   readonly index?: string;
   readonly pk: string;
   readonly sk?: SortRange;
   /** Highest sort key first. */
   readonly reverse?: boolean;
-  /** Items a page at most; a page may also end sooner (1 MB). */
+  /** Maximum number of items per page; a page may also end earlier (1 MB). */
   readonly limit?: number;
-  /** From the page before; opaque. */
+  /** Opaque; from the previous page. */
   readonly cursor?: string;
 }
 
 /** A page of a whole table. */
 export interface Scan {
-  /** Items of a page at most; one may have fewer, also none, and others after it. */
+  /** Maximum number of items per page; a page may have fewer items, even none, while more pages follow. */
   readonly limit: number;
-  /** From the page before; opaque. */
+  /** Opaque; from the previous page. */
   readonly cursor?: string;
 }
 
 export interface Page<Item> {
   readonly items: Item[];
-  /** Absent on the last page. */
+  /** Missing on the last page. */
   readonly cursor?: string;
 }
 
 export interface Tables {
   get<Item extends Key>(table: TableSpec<Item>, key: Key): Promise<Item | undefined>;
-  /** Items found, in the order of `keys`; those that are not there are left out. Any number of keys. */
+  /** The items found, in the order of `keys`; missing items are omitted. Any number of keys. */
   batchGet<Item extends Key>(table: TableSpec<Item>, keys: readonly Key[]): Promise<Item[]>;
   query<Item extends Key>(table: TableSpec<Item>, query: Query): Promise<Page<Item>>;
-  /** Reads a table from end to end, in an order that means nothing: for migrations, which visit all that is stored. */
+  /** Reads a whole table in undefined order: for migrations, which visit every stored item. */
   scan<Item extends Key>(table: TableSpec<Item>, scan: Scan): Promise<Page<Item>>;
   /**
-   * Writes all or none, at most 100 writes, no item twice. When the promise settles, everybody sees it, and no process
-   * that dies takes it along; a platform may still bring it to disk, in order, and lets no one outside hear of it before.
-   * Throws only for faults of the platform (code `unavailable`, `throttled`, `limit_exceeded`).
+   * Writes all items or none: at most 100 writes, no item twice. When the promise settles, every reader sees the
+   * result, and the crash of a process does not lose it. A platform may flush it to disk later, in order, and does not
+   * report it outside before that. Throws only platform faults (code `unavailable`, `throttled`, `limit_exceeded`).
    */
   write(writes: readonly Write[]): Promise<WriteOutcome>;
-  /** Changes one item and answers it as it is then, or undefined where the conditions did not hold. */
+  /** Updates one item and returns the new item, or undefined if the conditions did not hold. */
   update<Item extends Key>(
     table: TableSpec<Item>,
     key: Key,

@@ -1,6 +1,6 @@
 import type { Key, TableSpec } from "./tables.ts";
 
-/** A timer that is too far off to be a delayed message, or whose queue cannot delay. */
+/** A timer that exceeds the maximum delay of a message, or whose queue does not support delays. */
 export interface DueTimer extends Key {
   readonly due: string;
   readonly dueAt: string;
@@ -11,7 +11,7 @@ export interface DueTimer extends Key {
   readonly deduplicationId?: string;
 }
 
-/** Timers of a platform that has no clock of its own for them. */
+/** Timers of a platform without a timer service. */
 export const timersTable: TableSpec<DueTimer> = {
   name: "timers",
   indexes: { byTime: { pk: "due", sk: "dueAt" } },

@@ -1,8 +1,8 @@
 import type { OutgoingMessage } from "./queues.ts";
 
-/** The timers port: a message sent to a queue at a time, however far off, at least once. */
+/** The timers port: sends a message to a queue at a given time, at least once. There is no maximum delay. */
 export interface Timers {
-  /** `id` names the timer; setting it again moves it. `at` in milliseconds since the epoch. */
+  /** `id` identifies the timer; setting it again changes its time. `at` is in milliseconds since the epoch. */
   set(id: string, at: number, queue: string, message: OutgoingMessage): Promise<void>;
   cancel(id: string): Promise<void>;
 }

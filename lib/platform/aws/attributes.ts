@@ -10,7 +10,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Throws TypeError for what no item can hold, `limit_exceeded` below 32 levels. */
+/** Throws TypeError for values that an item cannot store, `limit_exceeded` beyond 32 levels. */
 export function toAttribute(value: unknown, depth = 1): AttributeValue {
   switch (typeof value) {
     case "string":
@@ -44,11 +44,14 @@ function toMap(value: object, depth: number): Attributes {
 
 export interface SizedAttributes {
   readonly attributes: Attributes;
-  /** As DynamoDB counts them. */
+  /** Size as DynamoDB counts it. */
   readonly bytes: number;
 }
 
-/** An item as DynamoDB takes it, without its undefined members. Throws `limit_exceeded` above 400 KB or 32 levels. */
+/**
+ * Converts an item to DynamoDB's format without its undefined members. Throws `limit_exceeded` above 400 KB or 32
+ * levels.
+ */
 export function toItem(item: object): SizedAttributes {
   const attributes = toMap(item, 1);
   const bytes = measure(item);
@@ -62,7 +65,7 @@ export function fromAttribute(attribute: AttributeValue): unknown {
   if (attribute.N !== undefined) return Number(attribute.N);
   if (attribute.BOOL !== undefined) return attribute.BOOL;
   if (attribute.NULL !== undefined) return null;
-  // A copy: what the SDK hands out is a view of some larger buffer.
+  // Copied, because the SDK returns a view of a larger buffer.
   if (attribute.B !== undefined) return new Uint8Array(attribute.B);
   if (attribute.L !== undefined) return attribute.L.map(fromAttribute);
   if (attribute.M !== undefined) return fromItem(attribute.M);

@@ -1,4 +1,4 @@
-/** How much one request takes. */
+/** The limits of one request. */
 export interface BatchLimits {
   readonly count: number;
   readonly bytes: number;
@@ -6,11 +6,11 @@ export interface BatchLimits {
 
 export interface Sized {
   readonly bytes: number;
-  /** At most one of a batch; undefined stands beside anything. */
+  /** A batch contains at most one entry with the same value; undefined is never in conflict. */
   readonly alone?: string | undefined;
 }
 
-/** Cuts a list, in its order, into parts that one request takes each. */
+/** Splits a list, in order, into batches that fit into one request each. */
 export function toBatches<Entry extends Sized>(entries: readonly Entry[], limits: BatchLimits): Entry[][] {
   const batches: Entry[][] = [];
   let batch: Entry[] = [];
@@ -29,7 +29,7 @@ export function toBatches<Entry extends Sized>(entries: readonly Entry[], limits
   return batches;
 }
 
-/** Cuts a list into parts of at most so many. */
+/** Splits a list into chunks of at most `count` entries. */
 export function toChunks<Entry>(entries: readonly Entry[], count: number): Entry[][] {
   const chunks: Entry[][] = [];
   for (let start = 0; start < entries.length; start += count)

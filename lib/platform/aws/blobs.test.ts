@@ -14,7 +14,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { mockedAws, serviceError } from "./test-mocks.ts";
 
 describe("blobs in S3", () => {
-  it("are deleted a thousand a request, those that S3 stumbled over again", async () => {
+  it("deletes 1,000 keys per request and retries those that S3 failed to delete", async () => {
     const { ports, s3 } = await mockedAws();
     s3.on(DeleteObjectsCommand)
       .resolvesOnce({ Errors: [{ Key: "k7", Code: "SlowDown" }] })
@@ -27,14 +27,14 @@ describe("blobs in S3", () => {
     expect(deleted[1]).toEqual(["k7"]);
   });
 
-  it("that may not be deleted are an error at once", async () => {
+  it("rejects at once if deletion is not permitted", async () => {
     const { ports, s3 } = await mockedAws();
     s3.on(DeleteObjectsCommand).resolves({ Errors: [{ Key: "a", Code: "AccessDenied", Message: "no" }] });
     await expect(ports.blobs.delete(["a"])).rejects.toThrow("AccessDenied");
     expect(s3.commandCalls(DeleteObjectsCommand)).toHaveLength(1);
   });
 
-  it("are listed over as many pages as there are", async () => {
+  it("lists all pages", async () => {
     const { ports, s3 } = await mockedAws();
     s3.on(ListObjectsV2Command)
       .resolvesOnce({ Contents: [{ Key: "p/a" }, { Key: "p/b" }], NextContinuationToken: "next" })
@@ -47,7 +47,7 @@ describe("blobs in S3", () => {
     ]);
   });
 
-  it("open a file anew for each try, as a stream can be read once", async () => {
+  it("reopens the file for each attempt, because a stream can be read only once", async () => {
     const folder = await mkdtemp(join(tmpdir(), "weft-blob-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, "source"), "from a file");
@@ -65,7 +65,7 @@ describe("blobs in S3", () => {
     expect(bodies).toEqual(["from a file", "from a file", "from a file"]);
   });
 
-  it("read a range that begins behind the end, or is empty, as nothing", async () => {
+  it("returns no bytes for a range that is empty or begins after the end", async () => {
     const { ports, s3 } = await mockedAws();
     s3.on(GetObjectCommand).rejects(serviceError("InvalidRange", 416));
     s3.on(HeadObjectCommand).resolves({ ContentLength: 3 });
@@ -75,13 +75,13 @@ describe("blobs in S3", () => {
     expect(call?.args[0].input.Range).toBe("bytes=9-11");
   });
 
-  it("are not taken for missing where the bucket is", async () => {
+  it("reports a missing bucket as an error, not as a missing blob", async () => {
     const { ports, s3 } = await mockedAws();
     s3.on(GetObjectCommand).rejects(serviceError("NoSuchBucket", 404));
     await expect(ports.blobs.get("a")).rejects.toMatchObject({ name: "NoSuchBucket" });
   });
 
-  it("may be put by an address that is signed for one length, one time and one use", async () => {
+  it("signs an upload URL for one length, one expiry and one use", async () => {
     const { ports } = await mockedAws();
     const { method, url, headers } = await ports.blobs.uploadTo("uploads/a/b", { bytes: 7, seconds: 90 });
     expect([method, headers]).toEqual(["PUT", { "if-none-match": "*" }]);

@@ -18,10 +18,12 @@ import { type Pause, untilDone } from "./retries.ts";
 import { signedUpload } from "./signed-upload.ts";
 
 const PART = /^[A-Za-z0-9._-]{1,200}$/;
-/** Of one request, by S3. */
+/** Keys per delete request, limited by S3. */
 const DELETE_KEYS = 1000;
 const LIST_KEYS = 1000;
-/** Time that a transfer may take beside that of its bytes, and how many of those it must move a millisecond. */
+/**
+ * Milliseconds that a transfer may take in addition to the time for its bytes, and the minimum bytes per millisecond.
+ */
 const TRANSFER_MS = 30_000;
 const BYTES_PER_MS = 1024;
 
@@ -36,7 +38,7 @@ function checkKey(key: string): string {
 
 const timeFor = (bytes: number) => ({ requestTimeout: TRANSFER_MS + Math.ceil(bytes / BYTES_PER_MS) });
 
-/** Undefined where S3 has no such object. */
+/** Undefined if S3 has no such object. */
 async function ifThere<Result>(reading: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await reading();
@@ -54,7 +56,7 @@ async function* chunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   }
 }
 
-/** The blobs port over one bucket. Throws TypeError for a key of other than `[A-Za-z0-9._-]` parts. */
+/** The blobs port over one bucket. Throws TypeError for keys whose parts do not match `[A-Za-z0-9._-]`. */
 export function awsBlobs(options: {
   readonly client: S3Client;
   readonly bucket: string;
@@ -103,7 +105,7 @@ export function awsBlobs(options: {
     },
     putFile: async (key, path) => {
       const Key = checkKey(key);
-      // The client cannot repeat a request whose stream is used up, so each try opens the file anew.
+      // The client cannot repeat a request whose stream is consumed, so each attempt reopens the file.
       await untilDone(pause, async () => {
         const { size } = await stat(path);
         const Body = createReadStream(path);

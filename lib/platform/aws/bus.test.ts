@@ -21,7 +21,7 @@ async function mocked() {
 }
 
 describe("publishing", () => {
-  it("takes ten entries a request, and a megabyte", async () => {
+  it("sends at most ten entries and one megabyte per request", async () => {
     const { ports, eventbridge, published } = await mocked();
     eventbridge.on(PutEventsCommand).resolves({ FailedEntryCount: 0, Entries: [] });
     await ports.bus.publish(Array.from({ length: 23 }, (_, n) => event({ n })));
@@ -31,7 +31,7 @@ describe("publishing", () => {
     expect(published()).toEqual([[1, 2], [3]]);
   });
 
-  it("publishes again the entries that were refused, and those alone", async () => {
+  it("retries only the entries that EventBridge rejected", async () => {
     const { ports, eventbridge, published, pauses } = await mocked();
     const refused = { ErrorCode: "ThrottlingException", ErrorMessage: "slow down" };
     eventbridge
@@ -44,7 +44,7 @@ describe("publishing", () => {
     expect(pauses).toHaveLength(2);
   });
 
-  it("ends with a fault of the platform where an entry is refused for ever", async () => {
+  it("fails with a platform fault if an entry is rejected every time", async () => {
     const { ports, eventbridge, published } = await mocked();
     const Entries = [{ ErrorCode: "InternalFailure" }];
     eventbridge.on(PutEventsCommand).resolves({ FailedEntryCount: 1, Entries });
@@ -52,7 +52,7 @@ describe("publishing", () => {
     expect(published()).toHaveLength(10);
   });
 
-  it("does not try again what EventBridge cannot read", async () => {
+  it("does not retry entries that EventBridge cannot parse", async () => {
     const { ports, eventbridge, published } = await mocked();
     const Entries = [{ ErrorCode: "MalformedDetail", ErrorMessage: "no" }];
     eventbridge.on(PutEventsCommand).resolves({ FailedEntryCount: 1, Entries });
@@ -85,7 +85,7 @@ describe("the outbox", () => {
     expect(order).toEqual(["write", "publish", "send"]);
   });
 
-  it("writes nothing where an event or a message could not be put out", async () => {
+  it("writes nothing if an event or a message is invalid", async () => {
     const { ports, dynamodb } = await mocked();
     const large = { ...commit, publish: [event({ text: "x".repeat(1_100_000) })] };
     await expect(ports.outbox.commit(large)).rejects.toMatchObject({ code: "limit_exceeded" });
@@ -94,7 +94,7 @@ describe("the outbox", () => {
     expect(dynamodb.calls()).toEqual([]);
   });
 
-  it("tells when the writes held and the bus did not answer, so that the input comes again", async () => {
+  it("rejects if the writes succeeded and the bus did not respond, so that the input is redelivered", async () => {
     const { ports, dynamodb, eventbridge } = await mocked();
     dynamodb.on(PutItemCommand).resolves({});
     eventbridge.on(PutEventsCommand).rejects(serviceError("ServiceUnavailable", 503));

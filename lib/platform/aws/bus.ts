@@ -25,7 +25,7 @@ export interface AwsBus {
 
 const BATCH = { count: LIMITS.busBatchEntries.value, bytes: LIMITS.busEntryBytes.value };
 
-/** The envelope of no event: what EventBridge puts around the detail takes part in the size. */
+/** An envelope without detail: the envelope counts towards the size of an entry. */
 const EMPTY: BusEnvelope = {
   version: "0",
   id: "00000000-0000-0000-0000-000000000000",
@@ -38,7 +38,7 @@ const EMPTY: BusEnvelope = {
   detail: {},
 };
 
-/** The bus port over EventBridge; the bus has the stack's name, as the template says. */
+/** The bus port over EventBridge. The template names the bus after the stack. */
 export function awsBus(options: {
   readonly client: EventBridgeClient;
   readonly stack: string;
@@ -49,7 +49,7 @@ export function awsBus(options: {
   const prepareOne = ({ source, detailType, detail }: BusEntry): PreparedEntry => {
     const text = JSON.stringify(detail);
     const around = JSON.stringify({ ...EMPTY, source, "detail-type": detailType });
-    // Counted with its envelope, because so it has to fit into a message.
+    // The size includes the envelope, because the envelope must fit into a message.
     const bytes = Buffer.byteLength(around) + Buffer.byteLength(text) - "{}".length;
     recordValue("busEntryBytes", bytes);
     if (bytes > LIMITS.busEntryBytes.value)
@@ -85,7 +85,7 @@ export function awsBus(options: {
   return { port: { publish: async (entries) => publish(prepare(entries)) }, prepare, publish };
 }
 
-/** Throws for what a further try would not change either. */
+/** Throws if a retry cannot succeed. */
 function entryFault(code: string, message = ""): PlatformFault {
   const known = codeOf(code, message);
   if (known === undefined) throw new Error(`EventBridge refused an event: ${code} ${message}`);

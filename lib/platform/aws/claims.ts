@@ -3,7 +3,7 @@ import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } 
 import { CLAIMS_PREFIX, type Claims } from "../claims.ts";
 import { asFault, faulting } from "./faults.ts";
 
-/** One empty-handed object a name, made on the condition that there is none. */
+/** One empty object per claimed name, created with the condition that the key does not exist. */
 export function awsClaims({
   client,
   bucket: Bucket,
@@ -21,7 +21,7 @@ export function awsClaims({
       } catch (error) {
         if (!(error instanceof Error) || error.name !== "PreconditionFailed") throw asFault(error);
       }
-      // A request that was tried again meets its own object.
+      // A retried request finds the object that its first attempt created.
       const { Body } = await faulting(() => client.send(new GetObjectCommand({ Bucket, Key })));
       return (await Body?.transformToString()) === mark;
     },

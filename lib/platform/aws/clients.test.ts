@@ -28,7 +28,7 @@ function open(environment: Environment, patience?: Patience) {
 const get = new GetItemCommand({ TableName: "items", Key: { pk: { S: "p" }, sk: { S: "s" } } });
 
 describe("the clients", () => {
-  it("go where the environment sends them, a service's own address first", async () => {
+  it("use the endpoints of the environment; an endpoint of one service overrides the common one", async () => {
     const asked: string[] = [];
     const answer = (name: string): RequestListener => {
       return (request, response) => {
@@ -45,7 +45,7 @@ describe("the clients", () => {
     expect(asked).toEqual(["tables /", "all /bucket/a/b?x-id=GetObject"]);
   });
 
-  it("repeat a request that was throttled", async () => {
+  it("retry throttled requests", async () => {
     let requests = 0;
     const url = await serve((_, response) => {
       requests += 1;
@@ -57,7 +57,7 @@ describe("the clients", () => {
     expect(requests).toBe(3);
   });
 
-  it("do not wait for ever for an answer", async () => {
+  it("time out if there is no response", async () => {
     let requests = 0;
     const url = await serve(() => {
       requests += 1;
@@ -67,7 +67,7 @@ describe("the clients", () => {
     expect(requests).toBe(2);
   });
 
-  it("tell an endpoint that is gone from a fault of ours", async () => {
+  it("distinguish an unreachable endpoint from an error of the caller", async () => {
     const url = await serve(() => undefined);
     const { dynamodb } = open({ AWS_ENDPOINT_URL: url.replace(/\d+$/, "1") }, { attempts: 1 });
     await expect(faulting(() => dynamodb.send(get))).rejects.toMatchObject({ code: "unavailable" });

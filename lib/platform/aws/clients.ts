@@ -8,7 +8,7 @@ export interface AwsClients {
   readonly sqs: SQSClient;
   readonly eventbridge: EventBridgeClient;
   readonly s3: S3Client;
-  /** Ends what is under way and closes the connections. */
+  /** Aborts pending requests and closes the connections. */
   close(): void;
 }
 
@@ -16,24 +16,24 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Service = "DYNAMODB" | "SQS" | "EVENTBRIDGE" | "S3" | "SSM" | "LAMBDA";
 
-/** Emulators take any region, the SDK none is not enough for. */
+/** The SDK requires a region; emulators accept any. */
 const EMULATED_REGION = "us-east-1";
 const CONNECTION_TIMEOUT_MS = 2_000;
-/** A request and its repetitions; a client whose requests keep failing runs out of repetitions sooner. */
+/** A request and its retries. A client whose requests keep failing exhausts its retry budget earlier. */
 const ATTEMPTS = 4;
 
-/** The endpoint that the environment names for a service; undefined for AWS itself. */
+/** The endpoint that the environment configures for a service; undefined for AWS itself. */
 export function endpointOf(environment: Environment, service: Service): string | undefined {
   return environment[`AWS_ENDPOINT_URL_${service}`] || environment.AWS_ENDPOINT_URL || undefined;
 }
 
-/** How long and how often a client tries, where not as long as it does by itself. */
+/** Timeouts and attempts of a client that override the defaults. */
 export interface Patience {
   readonly requestTimeoutMs?: number;
   readonly attempts?: number;
 }
 
-/** Endpoint, region, connections and patience of one service's client, as the environment has them. */
+/** Endpoint, region, connections and timeouts of one service's client, from the environment. */
 export function clientOptions(
   environment: Environment,
   service: Service,
@@ -54,7 +54,7 @@ export function clientOptions(
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: patience.requestTimeoutMs ?? requestTimeout,
       throwOnRequestTimeout: true,
-      // Of a body that stops coming; above the longest wait for a message.
+      // Timeout of a stalled response; longer than the longest wait for a message.
       socketTimeout: 30_000,
       httpAgent: agent,
       httpsAgent: agent,
@@ -63,19 +63,19 @@ export function clientOptions(
 }
 
 /**
- * One client a service, with kept connections, a time limit on every request and a budget of repetitions.
- * Endpoints, region and credentials come from the environment as AWS's own tools read them.
+ * One client per service, with keep-alive connections, a timeout for every request and a retry budget. Endpoints,
+ * region and credentials come from the environment, as for the AWS CLI.
  */
 export function awsClients(environment: Environment, region?: string, patience: Patience = {}): AwsClients {
   const options = (service: Service, requestTimeout: number, maxSockets: number) =>
     clientOptions(environment, service, requestTimeout, maxSockets, { region, patience });
   const dynamodb = new DynamoDBClient(options("DYNAMODB", 5_000, 128));
-  // Every poller holds a connection while it waits.
+  // Every poller occupies a connection while it waits.
   const sqs = new SQSClient(options("SQS", 10_000, 1024));
   const eventbridge = new EventBridgeClient(options("EVENTBRIDGE", 10_000, 64));
   const s3 = new S3Client({
     ...options("S3", 30_000, 64),
-    // Host names of buckets mean nothing to an emulator.
+    // Emulators do not support virtual-hosted bucket names.
     forcePathStyle: endpointOf(environment, "S3") !== undefined,
   });
   return {

@@ -27,8 +27,8 @@ function openBlobs(): Blobs {
 }
 
 /**
- * The function of conversions in Lambda, which ends one that takes too long or too much memory. Whoever breaks out of
- * what converts finds blobs of conversions under ids that nobody tells, and nothing else.
+ * The Lambda function that converts content and ends a conversion that exceeds its time or memory limit. Code that
+ * escapes the converter can access only the blobs of conversions, whose ids are secret.
  */
 export async function handler(
   { id, from, to, isAdded }: ConversionRequest,

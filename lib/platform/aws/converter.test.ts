@@ -21,7 +21,7 @@ const converter = (invoke: Invoke) =>
 const bytes = Buffer.from("text");
 
 describe("a conversion by a function of its own", () => {
-  it("goes by blobs, of which none stays", async () => {
+  it("passes its input and output as blobs and deletes them", async () => {
     const asked: string[] = [];
     const ontos: unknown[] = [];
     const { convert } = converter(async (payload) => {
@@ -55,7 +55,7 @@ describe("a conversion by a function of its own", () => {
     expect(await blobs.list("")).toEqual([]);
   });
 
-  it("cannot be had where the function fails in another way, or cannot be called", async () => {
+  it("is unavailable if the function fails for another reason or cannot be invoked", async () => {
     const failing = converter(async () => ({ failed: '{"errorMessage":"WEFT_BLOBS_BUCKET is not set"}' }));
     await expect(failing.convert({ from: "plain", bytes, to: "json" })).rejects.toMatchObject({
       code: "unavailable",
@@ -63,7 +63,7 @@ describe("a conversion by a function of its own", () => {
     expect(await blobs.list("")).toEqual([]);
   });
 
-  it("opens what calls the function with the first conversion, and again where that failed", async () => {
+  it("opens the Lambda client with the first conversion, and again after a failure", async () => {
     const ways: Invoke[] = [];
     const { convert } = awsConverter({
       blobs,
@@ -86,7 +86,7 @@ describe("a conversion by a function of its own", () => {
 });
 
 describe("a call of a function", () => {
-  it("brings its answer or how it failed, and is a platform's fault where there is none", async () => {
+  it("returns the response or the function error, and throws a platform fault if there is no response", async () => {
     let answer: { status: number; error?: string; body: string };
     const seen: string[] = [];
     const server = createServer(async (incoming, outgoing) => {

@@ -12,17 +12,17 @@ import type { Ids } from "../ids.ts";
 import type { Log } from "../log.ts";
 import { openedOnce } from "../opened-once.ts";
 
-/** What came of a call of a function; `failed` says how it ended where it did not answer. */
+/** The result of an invocation; `failed` is the function's error. */
 export type Invoked = { readonly answer: string } | { readonly failed: string };
 export type Invoke = (payload: string) => Promise<Invoked>;
 
-/** Words of Lambda for a function that it ended. */
+/** Lambda's error messages for a function that it ended. */
 const TIMED_OUT = /timed out/i;
 const OUT_OF_MEMORY = /signal: killed|heap out of memory|OutOfMemory/i;
 
 /**
- * The converter port over a function of its own, which reads and writes nothing but blobs of conversions: what somebody
- * sent is opened there alone. `open` is called with the first conversion, and again where it failed.
+ * The converter port over a separate function that reads and writes only blobs of conversions, so that untrusted
+ * content is parsed only there. `open` is called with the first conversion, and again after a failure.
  */
 export function awsConverter(options: {
   readonly blobs: Blobs;
@@ -55,7 +55,7 @@ export function awsConverter(options: {
       try {
         return await ask(conversion, id);
       } finally {
-        // What stays is removed by a rule of the bucket.
+        // The bucket's lifecycle rule removes what remains.
         await blobs
           .delete([givenBlob(id), ...(onto === undefined ? [] : [ontoBlob(id)]), madeBlob(id)])
           .catch((error: unknown) => log.warn("blobs of a conversion were not removed", { error }));

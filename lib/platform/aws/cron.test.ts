@@ -10,7 +10,7 @@ const START = Date.UTC(2027, 0, 1);
 const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
-/** What AWS's guide says of one field: `*`, `?`, values, ranges, lists and steps, names standing for numbers from `min`. */
+/** One field as AWS documents it: `*`, `?`, values, ranges, lists and steps; `names` are the values from `min` on. */
 function awsField(text: string, min: number, max: number, names: readonly string[] = []): Set<number> {
   const value = (part: string): number => (names.includes(part) ? names.indexOf(part) + min : Number(part));
   const values = new Set<number>();
@@ -40,7 +40,7 @@ function awsFires(expression: string, at: number): boolean {
   );
 }
 
-/** When an EventBridge rule fires from a time on and before another, both at the start of a minute, in UTC. */
+/** The fire times of an EventBridge rule from `from` to before `until`, both at the start of a minute, in UTC. */
 function awsTimes(expression: string, from: number, until: number): number[] {
   const [minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = ""] = expression
     .slice("cron(".length, -1)
@@ -62,7 +62,7 @@ function awsTimes(expression: string, from: number, until: number): number[] {
   return times;
 }
 
-/** Whether a five-field expression fires at a minute, in UTC: where both day fields are set, either is enough. */
+/** Whether a five-field expression fires at a minute, in UTC; if both day fields are restricted, either suffices. */
 function cronFires(expression: string, at: number): boolean {
   const [minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = ""] = expression
     .toUpperCase()
@@ -82,7 +82,7 @@ function cronFires(expression: string, at: number): boolean {
 
 const number = (min: number, max: number) => fc.integer({ min, max });
 
-/** A field of a five-field expression: values, ranges, steps, names, lists of them. */
+/** A field of a five-field expression: values, ranges, steps and names, and lists of them. */
 function field(min: number, max: number, names: readonly string[] = []): fc.Arbitrary<string> {
   const value =
     names.length === 0
@@ -101,7 +101,7 @@ function field(min: number, max: number, names: readonly string[] = []): fc.Arbi
 const expressions = fc
   .tuple(field(0, 59), field(0, 23), field(1, 31), field(1, 12, MONTHS), field(0, 7, WEEKDAYS))
   .map((fields) => fields.join(" "));
-/** Any minute of four years, a leap one among them; and the minutes that the expressions like. */
+/** Random minutes of four years including a leap year, and minutes that the expressions favour. */
 const minutes = fc
   .tuple(number(0, 4 * 365), number(0, 23), number(0, 59))
   .map(([day, hour, minute]) => START + day * 24 * 60 * MINUTE_MS + (hour * 60 + minute) * MINUTE_MS);
@@ -111,7 +111,7 @@ describe("a five-field expression for EventBridge", () => {
     void fc.assert(
       fc.property(expressions, fc.array(minutes, { minLength: 5, maxLength: 5 }), (expression, times) => {
         const said = toAwsCron(expression);
-        // Never on any day, or longer than EventBridge takes: both are rare here.
+        // Skips expressions that never fire or exceed EventBridge's length; both are rare here.
         fc.pre(said.length > 0);
         let next: number[] = [];
         try {
@@ -121,7 +121,7 @@ describe("a five-field expression for EventBridge", () => {
           });
           next = parsed.take(3).map((date) => date.getTime());
         } catch {
-          // It never fires, or has a list that cron-parser does not take.
+          // It never fires, or contains a list that cron-parser rejects.
         }
         for (const at of next) expect([at, cronFires(expression, at)]).toEqual([at, true]);
         for (const at of [...times, ...next]) {
@@ -132,7 +132,7 @@ describe("a five-field expression for EventBridge", () => {
     );
   });
 
-  it("comes back as one that fires at the same minutes", () => {
+  it("round-trips to an expression that fires at the same minutes", () => {
     void fc.assert(
       fc.property(expressions, minutes, (expression, at) => {
         const said = toAwsCron(expression);
@@ -177,7 +177,7 @@ describe("a five-field expression for EventBridge", () => {
     expect(toAwsCron(expression)).toEqual([]);
   });
 
-  it("says nothing where the expression would be longer than EventBridge takes", () => {
+  it("returns nothing if the expression would exceed EventBridge's length", () => {
     const odd = (max: number) =>
       Array.from({ length: max }, (_, n) => n + 1)
         .filter((n) => n !== 5)
@@ -188,17 +188,17 @@ describe("a five-field expression for EventBridge", () => {
 
 describe("the rules of a schedule in UTC", () => {
   const DAY_MS = 24 * 60 * MINUTE_MS;
-  /** With what a field takes beside that: steps from a value on. */
+  /** Also generates steps that start at a value. */
   const more = fc
     .tuple(expressions, number(0, 4), number(1, 6), number(1, 6))
     .map(([expression, at, from, step]) => expression.split(" ").with(at, `${from}/${step}`).join(" "));
 
-  it("fire in exactly the minutes in which the schedule is due", () => {
+  it("fire exactly in the minutes in which the schedule is due", () => {
     void fc.assert(
       fc.property(fc.oneof(expressions, more), minutes, fc.boolean(), (expression, start, atFire) => {
         const said = toAwsCron(writeOutCron(expression));
         fc.pre(said.length > 0);
-        // A day that has a fire, or any.
+        // A day with a fire time, or any day.
         const from = atFire ? nextFire(expression, "UTC", start) - 60 * MINUTE_MS : start;
         const due: number[] = [];
         for (let at = nextFire(expression, "UTC", from - 1); at < from + DAY_MS; ) {
@@ -212,7 +212,7 @@ describe("the rules of a schedule in UTC", () => {
     );
   });
 
-  it("are there for every expression that fires, unless it is longer than EventBridge takes", () => {
+  it("exist for every expression that fires, unless it exceeds EventBridge's length", () => {
     void fc.assert(
       fc.property(expressions, (expression) => {
         if (toAwsCron(writeOutCron(expression)).length > 0) return;

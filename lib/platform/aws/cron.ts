@@ -1,4 +1,4 @@
-/** Of an EventBridge schedule expression, in characters. */
+/** Maximum length of an EventBridge schedule expression, in characters. */
 const EXPRESSION_CHARACTERS = 256;
 const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_OF_WEEK = 7;
@@ -8,7 +8,7 @@ const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 interface FieldRange {
   readonly min: number;
   readonly max: number;
-  /** Names of values, the first standing for `min`. */
+  /** Names of the values, starting at `min`. */
   readonly names: readonly string[];
 }
 
@@ -26,7 +26,7 @@ interface Fields {
   readonly month: readonly number[];
   /** Sunday is 0. */
   readonly dayOfWeek: readonly number[];
-  /** Neither day field was a bare `*`: either of them is enough. */
+  /** Neither day field is a bare `*`: the expression fires if either matches. */
   readonly eitherDay: boolean;
   readonly anyDayOfMonth: boolean;
 }
@@ -34,8 +34,8 @@ interface Fields {
 const ITEM = /^(?:\*|(?<from>[A-Z0-9]+)(?:-(?<to>[A-Z0-9]+))?)(?:\/(?<step>\d{1,2}))?$/;
 
 /**
- * The values of one field: items of values, ranges and steps. Throws RangeError for another form. Read here, as the
- * library that reads cron would be in the bundle of every function, with its library of dates.
+ * The values of one field: a list of values, ranges and steps. Throws RangeError for other syntax. Implemented here
+ * because the cron library, with its date library, would be in the bundle of every function.
  */
 function readField(range: FieldRange, field: string): number[] {
   const values = new Set<number>();
@@ -43,7 +43,7 @@ function readField(range: FieldRange, field: string): number[] {
     const found = ITEM.exec(item)?.groups;
     if (found === undefined) throw new RangeError(item);
     const from = found.from === undefined ? range.min : readValue(range, found.from);
-    // `*` and `5/15` go on to the end of the field.
+    // `*` and `5/15` extend to the end of the field.
     const open = found.from === undefined || found.step !== undefined ? Math.max(from, range.max) : from;
     const to = found.to === undefined ? open : readValue(range, found.to);
     const step = found.step === undefined ? 1 : Number(found.step);
@@ -57,13 +57,15 @@ function readField(range: FieldRange, field: string): number[] {
 function readValue(range: FieldRange, text: string): number {
   const named = range.names.indexOf(text);
   const value = named < 0 ? Number(text) : range.min + named;
-  // Sunday is 0 and 7.
+  // Sunday is 0 or 7.
   const max = range === DAY_OF_WEEK ? DAYS_OF_WEEK : range.max;
   if (!Number.isInteger(value) || value < range.min || value > max) throw new RangeError(text);
   return value;
 }
 
-/** Undefined for other than five fields that can be written as lists: the last day of a month has no number. */
+/**
+ * Undefined unless the expression has five fields that can be written as lists; the last day of a month has no number.
+ */
 function readFields(expression: string): Fields | undefined {
   const parts = expression.trim().split(/\s+/);
   const [minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = ""] = parts;
@@ -84,7 +86,7 @@ function readFields(expression: string): Fields | undefined {
   }
 }
 
-/** `*` for all of `count` values, a range where they follow each other, else a list: what EventBridge documents. */
+/** `*` for all `count` values, a range if they are consecutive, else a list: the syntax that EventBridge documents. */
 function writeField(values: readonly number[], count: number): string {
   if (values.length === count) return "*";
   const [first = 0] = values;
@@ -98,8 +100,9 @@ function hasSuchDay({ month, dayOfMonth }: Fields): boolean {
 }
 
 /**
- * The EventBridge expressions (six fields, UTC) that together fire when the five-field one does: two where both of
- * its day fields are set, as cron takes either and EventBridge has one. None where EventBridge cannot say it.
+ * The EventBridge expressions (six fields, UTC) that together fire when the five-field expression does: two if both day
+ * fields are set, because cron matches either of them and EventBridge accepts only one. Empty if EventBridge cannot
+ * express it.
  */
 export function toAwsCron(expression: string): string[] {
   const fields = readFields(expression);
@@ -114,7 +117,7 @@ export function toAwsCron(expression: string): string[] {
   return said.every((one) => one.length <= EXPRESSION_CHARACTERS) ? said.map(everyDay) : [];
 }
 
-/** EventBridge's usual way to say each day. */
+/** EventBridge's usual notation for every day. */
 function everyDay(expression: string): string {
   return expression.replace(/ \? (\S+) \* \*\)$/, " * $1 ? *)");
 }
@@ -124,14 +127,14 @@ const NOT_IN_FIVE_FIELDS = /[L#W]/;
 const WEEKDAY_NUMBER = /(?<![/\d])\d+/g;
 
 /**
- * The five-field expression (UTC) that fires when the EventBridge one does; undefined where five fields cannot say
- * it (a year, the last day, the nearest or n-th weekday) and for what is no EventBridge cron expression.
+ * The five-field expression (UTC) that fires when the EventBridge expression does; undefined if five fields cannot
+ * express it (a year, the last day, the nearest or n-th weekday) and for invalid expressions.
  */
 export function fromAwsCron(expression: string): string | undefined {
   const found = AWS_CRON.exec(expression);
   if (found === null) return undefined;
   const [, minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = ""] = found;
-  // EventBridge wants a `?` in one of the two, and in one alone.
+  // EventBridge requires a `?` in exactly one of the two.
   if ((dayOfMonth === "?") === (dayOfWeek === "?")) return undefined;
   const weekday = dayOfWeek === "?" ? "*" : fromWeekday(dayOfWeek);
   if (weekday === undefined) return undefined;
@@ -140,7 +143,7 @@ export function fromAwsCron(expression: string): string | undefined {
   return readFields(written) === undefined ? undefined : written;
 }
 
-/** Sunday as 0 instead of 1; undefined for numbers that name no day. */
+/** Converts Sunday from 1 to 0; undefined for numbers that are not weekdays. */
 function fromWeekday(field: string): string | undefined {
   const days = field.match(WEEKDAY_NUMBER) ?? [];
   if (days.some((day) => Number(day) < 1 || Number(day) > DAYS_OF_WEEK)) return undefined;

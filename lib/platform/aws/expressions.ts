@@ -1,11 +1,11 @@
 import type { Change, Condition } from "../tables.ts";
 import { type Attributes, toAttribute } from "./attributes.ts";
 
-/** Stands in for names and values in expressions, so that no name is a reserved word and no value is syntax. */
+/** Placeholders for names and values in expressions, so that no name is a reserved word and no value is syntax. */
 export interface Placeholders {
   name(attribute: string): string;
   value(value: unknown): string;
-  /** What the request carries beside its expressions; DynamoDB refuses empty maps. */
+  /** The names and values of the request; DynamoDB rejects empty maps. */
   fields(): {
     ExpressionAttributeNames?: Record<string, string>;
     ExpressionAttributeValues?: Attributes;
@@ -46,14 +46,14 @@ function toTest(placeholders: Placeholders, condition: Condition): string {
   const name = placeholders.name(attribute);
   if (test === "exists") return `attribute_exists(${name})`;
   if (test === "missing") return `attribute_not_exists(${name})`;
-  // Truth values and null have no order; DynamoDB would refuse the request.
+  // Booleans and null have no order; DynamoDB would reject the request.
   const ordered = typeof value === "string" || typeof value === "number";
   if (test !== "=" && test !== "<>" && !ordered)
     return `(attribute_exists(${name}) AND attribute_not_exists(${name}))`;
   return `${name} ${test} ${placeholders.value(value)}`;
 }
 
-/** Undefined where there is nothing to test. */
+/** Undefined if there are no conditions. */
 export function conditionExpression(
   placeholders: Placeholders,
   when: readonly Condition[] | undefined,
@@ -62,7 +62,7 @@ export function conditionExpression(
   return when.map((condition) => toTest(placeholders, condition)).join(" AND ");
 }
 
-/** Undefined where nothing is changed; such an update still makes the item. */
+/** Undefined if nothing changes; such an update still creates the item. */
 export function updateExpression(placeholders: Placeholders, change: Change): string | undefined {
   const { name, value } = placeholders;
   const sets: string[] = [];

@@ -39,11 +39,13 @@ const TOO_LARGE = new Set([
   "ItemCollectionSizeLimitExceededException",
   "ItemCollectionSizeLimitExceeded",
 ]);
-/** What DynamoDB says when an item or a key is too much, among all that it calls a ValidationException. */
+/**
+ * DynamoDB's messages for an item or key that is too large; the error name is ValidationException, as for other errors.
+ */
 const TOO_LARGE_TEXT =
   /item size|maximum allowed size|collection size|size of hashkey|size of rangekey|aggregated size|number overflow|number underflow|magnitude|nesting levels/i;
 
-/** The platform's word for an error's name, or for the code that a service gives one entry of a batch. */
+/** The platform's code for an error name, or for the error code of one batch entry. */
 export function codeOf(name: string | undefined, message = ""): PlatformFaultCode | undefined {
   if (name === undefined) return undefined;
   if (THROTTLES.has(name)) return "throttled";
@@ -77,7 +79,7 @@ function classify(error: Error): PlatformFaultCode | undefined {
   return typeof code === "string" && NETWORK.has(code) ? "unavailable" : undefined;
 }
 
-/** The error as callers should see it: a platform's fault where it is one, else as it was. */
+/** Returns the platform fault for an AWS error, and any other error unchanged. */
 export function asFault(error: unknown): unknown {
   if (error instanceof PlatformFault || !(error instanceof Error)) return error;
   const code = classify(error);
@@ -86,7 +88,7 @@ export function asFault(error: unknown): unknown {
     : new PlatformFault(code, `${error.name}: ${error.message}`, { cause: error });
 }
 
-/** Runs a call to AWS; what it throws is a platform's fault where it is one. */
+/** Calls AWS and converts the errors that are platform faults. */
 export async function faulting<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
     return await call();

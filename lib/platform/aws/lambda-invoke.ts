@@ -8,7 +8,9 @@ const ATTEMPTS = 2;
 const MORE_MS = 5_000;
 const SOCKETS = 16;
 
-/** Calls a function of Lambda and waits for its answer. It is loaded by who converts: nobody else has its client. */
+/**
+ * Invokes a Lambda function synchronously. Loaded only for conversions, because nothing else needs the Lambda client.
+ */
 export function lambdaInvoke(environment: Environment, name: string): Invoke {
   const patience = { attempts: ATTEMPTS };
   const timeoutMs = CONVERSION_SECONDS * 1000 + MORE_MS;

@@ -14,7 +14,7 @@ export interface LambdaPlatformOptions {
   readonly stack: string;
   readonly resources: Resources;
   readonly log: Log;
-  /** Of the function: endpoints, region, credentials, bucket. */
+  /** The function's environment: endpoints, region, credentials, bucket. */
   readonly environment: Environment;
   readonly secrets: Secrets;
   readonly scripts: BundledScripts;

@@ -5,8 +5,8 @@ import type { AwsOptions, AwsPlatform } from "./platform.ts";
 
 export type { Environment } from "./clients.ts";
 
-// The AWS adapter, loaded by the first call: a server on one machine starts without AWS's SDK. Lambda bundles contain
-// open-bundled.ts instead (infra/template/bundling.ts): esbuild cannot tree-shake what is loaded by import().
+// The AWS adapter, loaded by the first call: a server on one machine starts without the AWS SDK. Lambda bundles contain
+// open-bundled.ts instead (infra/template/bundling.ts), because esbuild cannot tree-shake modules that import() loads.
 
 export const openAws = async (options: AwsOptions): Promise<AwsPlatform> =>
   (await import("./platform.ts")).openAws(options);

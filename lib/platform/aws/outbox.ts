@@ -4,8 +4,8 @@ import type { AwsQueues } from "./queues.ts";
 import type { AwsTables } from "./tables.ts";
 
 /**
- * The outbox port: the writes, then the events, then the messages. All are checked before anything is written;
- * rejects where the writes held and a message could not be put out, so that whoever commits tries again.
+ * The outbox port: commits the writes, then publishes the events, then sends the messages. Validates all of them before
+ * writing. Rejects if the writes succeeded but a message could not be sent, so that the caller tries again.
  */
 export function awsOutbox(tables: AwsTables, bus: AwsBus, queues: AwsQueues): Outbox {
   return {

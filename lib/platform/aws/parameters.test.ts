@@ -13,7 +13,7 @@ function store() {
 
 const notFound = new ParameterNotFound({ message: "from a test", $metadata: { httpStatusCode: 400 } });
 
-it("asks for the value decrypted", async () => {
+it("requests the decrypted value", async () => {
   const { client, mock } = store();
   mock.on(GetParameterCommand).resolves({ Parameter: { Name: "/weft/token", Value: "the value" } });
 
@@ -24,7 +24,7 @@ it("asks for the value decrypted", async () => {
   ]);
 });
 
-it("tells a parameter that is not there from one that cannot be read", async () => {
+it("distinguishes a missing parameter from one that cannot be read", async () => {
   const { client, mock } = store();
   mock.on(GetParameterCommand).rejects(notFound);
 

@@ -2,12 +2,12 @@ import { GetParameterCommand, ParameterNotFound, SSMClient } from "@aws-sdk/clie
 import { clientOptions, type Environment } from "./clients.ts";
 import { faulting } from "./faults.ts";
 
-/** The client of the parameter store, apart from the others: most functions read nothing there. */
+/** The client of the parameter store, separate from the others because most functions do not need it. */
 export function parameterStore(environment: Environment): SSMClient {
   return new SSMClient(clientOptions(environment, "SSM", 5_000, 16));
 }
 
-/** The value of a parameter of the parameter store, decrypted; undefined where there is none of that name. */
+/** The decrypted value of a parameter; undefined if the parameter does not exist. */
 export async function findParameter(client: SSMClient, name: string): Promise<string | undefined> {
   try {
     const command = new GetParameterCommand({ Name: name, WithDecryption: true });
@@ -19,7 +19,7 @@ export async function findParameter(client: SSMClient, name: string): Promise<st
   }
 }
 
-/** The same of a parameter that has to be there. Throws Error where it is not. */
+/** The decrypted value of a parameter. Throws Error if the parameter does not exist. */
 export async function readParameter(client: SSMClient, name: string): Promise<string> {
   const value = await findParameter(client, name);
   if (value === undefined) throw new Error(`the parameter store has no parameter ${name}`);

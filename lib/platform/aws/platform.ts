@@ -21,54 +21,54 @@ import { awsTables } from "./tables.ts";
 import { awsTimers } from "./timers.ts";
 
 export interface AwsOptions {
-  /** Name of the stack, which every table and queue begins with and the bus has. */
+  /** Name of the stack: the name of the bus and the prefix of every table and queue. */
   readonly stack: string;
-  /** The environment's unless given. */
+  /** Default: the region of the environment. */
   readonly region?: string;
   readonly resources: Resources;
   readonly log: Log;
   readonly clock?: Clock;
   readonly commands: Commands;
   readonly scripts: Scripts;
-  /** None unless given. */
+  /** Default: no secrets. */
   readonly secrets?: Secrets;
-  /** Of blobs; `WEFT_BLOBS_BUCKET` unless given, else the name that provisioning gives it. */
+  /** The bucket of blobs; default `WEFT_BLOBS_BUCKET`, else the name that provisioning uses. */
   readonly bucket?: string;
-  /** Of this process unless given: endpoints, region, bucket. */
+  /** Default: the environment of this process (endpoints, region, bucket). */
   readonly environment?: Environment;
-  /** Made here unless given, and then closed by whoever made them. */
+  /** Created here by default; the caller closes clients that it passes. */
   readonly clients?: AwsClients;
-  /** How to wait between two tries. For tests. */
+  /** Waits between two attempts. For tests. */
   readonly pause?: Pause;
 }
 
 export interface AwsPlatform {
   readonly ports: Ports;
   /**
-   * Sends the timers that are due by `now`, in milliseconds since the epoch, or soon after; answers how many.
-   * To be called each minute.
+   * Sends the timers that are due by `now` (milliseconds since the epoch) or soon after. Returns their number. Must be
+   * called every minute.
    */
   sweepTimers(now: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Emulators do not look again, during one wait, at a FIFO group that has been set free meanwhile. */
+/** Seconds. During one wait, emulators do not check again for a FIFO group that was released meanwhile. */
 const EMULATED_WAIT_SECONDS = 1;
 
-/** The name of the stack's bucket for blobs where CloudFormation did not choose one. */
+/** Name of the stack's blob bucket if CloudFormation did not choose one. */
 export function blobsBucketOf(stack: string): string {
   return inStack(stack, "blobs").toLowerCase();
 }
 
-/** The table of timers is the adapter's own: there whether or not the template's reader lists it. */
+/** Adds the table of timers, which belongs to the adapter, if the template's resources do not list it. */
 function withTimers(tables: readonly TableResource[]): readonly TableResource[] {
   const { name, indexes } = timersTable;
   return tables.some((table) => table.name === name) ? tables : [...tables, { name, indexes }];
 }
 
 /**
- * The whole platform over AWS's services, or over what stands at `AWS_ENDPOINT_URL`. Nothing is asked of them
- * here: what the template declares has to be there when it is used.
+ * The platform over AWS's services, or over an emulator at `AWS_ENDPOINT_URL`. Sends no requests; the template's
+ * resources must exist when they are used.
  */
 export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
   const { stack, resources, log, clock = systemClock, commands, scripts, pause = systemPause } = options;

@@ -3,15 +3,15 @@ import type { QueueResource } from "../resources.ts";
 import { faulting } from "./faults.ts";
 import { inStack } from "./table-layout.ts";
 
-/** The queue's name in the account, with the ending that SQS wants of FIFO queues. */
+/** The queue's name in the account, with the suffix that SQS requires for FIFO queues. */
 export function queueNameOf(stack: string, { name, fifo }: Pick<QueueResource, "name" | "fifo">): string {
   return inStack(stack, fifo ? `${name}.fifo` : name);
 }
 
 export interface QueueUrls {
-  /** Throws TypeError for a queue that is not the template's. */
+  /** Throws TypeError for a queue that the template does not declare. */
   resource(queue: string): QueueResource;
-  /** Asked for once; an answer that failed is asked for again. */
+  /** Cached; a failed request is repeated by the next call. */
   url(queue: string): Promise<string>;
 }
 

@@ -20,7 +20,7 @@ async function mocked() {
 }
 
 describe("sending", () => {
-  it("takes ten messages a request, and a megabyte", async () => {
+  it("sends at most ten messages and one megabyte per request", async () => {
     const { ports, sqs, sent } = await mocked();
     sqs.on(SendMessageBatchCommand).resolves({});
     await ports.queues.send(
@@ -34,7 +34,7 @@ describe("sending", () => {
     expect(sent().map(({ length }) => length)).toEqual([2, 2]);
   });
 
-  it("sends again what was refused of a batch, and that alone", async () => {
+  it("retries only the rejected entries of a batch", async () => {
     const { ports, sqs, sent, pauses } = await mocked();
     const refused = (Id: string) => ({ Id, SenderFault: false, Code: "InternalError" });
     sqs
@@ -51,7 +51,7 @@ describe("sending", () => {
     expect(pauses).toHaveLength(2);
   });
 
-  it("gives up on a message that SQS will never take", async () => {
+  it("gives up on a message that SQS always rejects", async () => {
     const { ports, sqs, sent } = await mocked();
     sqs
       .on(SendMessageBatchCommand)
@@ -62,7 +62,7 @@ describe("sending", () => {
     expect(sent()).toHaveLength(1);
   });
 
-  it("puts one message of a group into a request, so that a refused one cannot be overtaken", async () => {
+  it("sends one message of a group per request, so that later messages cannot overtake a rejected one", async () => {
     const { ports, sqs, sent } = await mocked();
     sqs
       .on(SendMessageBatchCommand)
@@ -91,8 +91,8 @@ describe("sending", () => {
   });
 });
 
-describe("an address of a queue", () => {
-  it("is asked for once, and again when it could not be had", async () => {
+describe("a queue URL", () => {
+  it("is requested once, and again after a failure", async () => {
     const { ports, sqs } = await mockedAws();
     sqs
       .on(GetQueueUrlCommand)
@@ -108,7 +108,7 @@ describe("an address of a queue", () => {
     expect(asked).toEqual(["home-contract-fifo.fifo", "home-contract-fifo.fifo"]);
   });
 
-  it("is never asked for a queue that the template has not", async () => {
+  it("is never requested for a queue that the template does not declare", async () => {
     const { ports, sqs } = await mockedAws();
     await expect(ports.queues.depth("other")).rejects.toThrow(TypeError);
     expect(sqs.commandCalls(GetQueueUrlCommand)).toEqual([]);
@@ -116,7 +116,7 @@ describe("an address of a queue", () => {
 });
 
 describe("receiving", () => {
-  it("waits as long as it was told to, and ends with nothing when it is called off", async () => {
+  it("waits for the requested time, and returns an empty list if it is aborted", async () => {
     const { ports, sqs } = await mocked();
     const abort = new AbortController();
     sqs.on(ReceiveMessageCommand).callsFake(async () => {
@@ -131,7 +131,7 @@ describe("receiving", () => {
     expect(options).toMatchObject({ abortSignal: abort.signal, requestTimeout: 12_000 });
   });
 
-  it("names its attempt on a FIFO queue, so that a lost answer is given again", async () => {
+  it("sets an attempt id on FIFO queues, so that a lost response is repeated", async () => {
     const { ports, sqs } = await mocked();
     sqs.on(ReceiveMessageCommand).resolves({});
     const options = { max: 1, visibilitySeconds: 30, waitSeconds: 0 };
@@ -154,8 +154,8 @@ describe("receiving", () => {
   });
 });
 
-describe("what is done to a delivery", () => {
-  it("takes ten receipts a request, and does not mind those that are over", async () => {
+describe("deleting and hiding deliveries", () => {
+  it("sends at most ten receipts per request, and ignores expired ones", async () => {
     const { ports, sqs } = await mocked();
     sqs
       .on(DeleteMessageBatchCommand)

@@ -34,16 +34,16 @@ export interface PreparedSend {
 export interface AwsQueues {
   readonly port: Queues;
   isFifo(queue: string): boolean;
-  /** Throws `limit_exceeded` for a message that SQS would refuse. */
+  /** Throws `limit_exceeded` for a message that SQS would reject. */
   prepare(queue: string, messages: readonly OutgoingMessage[]): PreparedSend;
   send(prepared: PreparedSend): Promise<void>;
 }
 
 const BATCH = { count: LIMITS.messageBatch.value, bytes: LIMITS.messageBytes.value };
-/** How much longer than the wait for a message an answer may take. */
+/** Milliseconds that a response may take in addition to the wait for a message. */
 const RECEIVE_MARGIN_MS = 10_000;
 
-/** What SQS says of a delivery that is over: its message is deleted, or was delivered again. */
+/** SQS's error codes for an expired delivery: its message was deleted or delivered again. */
 const DELIVERY_OVER = /ReceiptHandleIsInvalid|MessageNotInflight|InvalidParameterValue|InvalidIdFormat/;
 
 function checkRange(
@@ -66,11 +66,11 @@ function prepareOne({ name, fifo }: QueueResource, message: OutgoingMessage): Pr
   if (fifo && delaySeconds > 0) throw new TypeError(`messages to ${name}, a FIFO queue, cannot be delayed`);
   const entry = {
     MessageBody: body,
-    // Named here where the sender does not, so that a repeated request does not send twice.
+    // Generated here by default, so that a repeated request does not send the message twice.
     ...(fifo ? { MessageGroupId: groupId, MessageDeduplicationId: deduplicationId ?? randomUUID() } : {}),
     ...(delaySeconds > 0 ? { DelaySeconds: Math.ceil(delaySeconds) } : {}),
   };
-  // SQS may take the second of a batch and refuse the first, which would turn the order of a group around.
+  // SQS may accept the second entry of a batch and reject the first, which would reorder a group.
   return { entry, bytes, alone: fifo ? groupId : undefined };
 }
 
@@ -88,7 +88,7 @@ function toReceived(message: Message): ReceivedMessage {
   };
 }
 
-/** The fault of an entry that SQS refused; throws for what a further try would not change either. */
+/** The fault for an entry that SQS rejected. Throws if a retry cannot succeed. */
 function entryFault({ Code, Message = "", SenderFault }: BatchResultErrorEntry): PlatformFault {
   const known = codeOf(Code, Message) ?? (SenderFault === true ? undefined : "unavailable");
   const text = `SQS refused a message: ${Code} ${Message}`;
@@ -98,13 +98,13 @@ function entryFault({ Code, Message = "", SenderFault }: BatchResultErrorEntry):
   return fault;
 }
 
-/** The queues port over SQS. Addresses are asked for once. */
+/** The queues port over SQS. Queue URLs are cached. */
 export function awsQueues(options: {
   readonly client: SQSClient;
   readonly stack: string;
   readonly resources: readonly QueueResource[];
   readonly pause: Pause;
-  /** Longest wait for a message in one request, seconds; as long as the caller waits unless given. */
+  /** Longest wait for a message in one request, in seconds; by default as long as the caller waits. */
   readonly longestWaitSeconds?: number;
 }): AwsQueues {
   const { client, pause, longestWaitSeconds = Number.POSITIVE_INFINITY } = options;
@@ -116,7 +116,7 @@ export function awsQueues(options: {
     return { queue, messages: messages.map((message) => prepareOne(found, message)) };
   };
 
-  /** Sends a batch in one request, then what was refused of it, until nothing is. */
+  /** Sends a batch in one request, then its rejected entries, until none is left. */
   const inBatch = async <Entry>(
     entries: readonly Entry[],
     request: (
@@ -162,7 +162,7 @@ export function awsQueues(options: {
       VisibilityTimeout,
       WaitTimeSeconds,
       MessageSystemAttributeNames: ["ApproximateReceiveCount", "SentTimestamp", "MessageGroupId"],
-      // A repeated request gets the messages again that the lost answer had.
+      // A repeated request receives the messages of the lost response.
       ...(fifo ? { ReceiveRequestAttemptId: randomUUID() } : {}),
     });
     const requestTimeout = WaitTimeSeconds * 1000 + RECEIVE_MARGIN_MS;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PlatformFault } from "../faults.ts";
 
-/** Waits so many milliseconds. */
+/** Waits for a number of milliseconds. */
 export type Pause = (ms: number) => Promise<void>;
 
 export const systemPause: Pause = (ms) => sleep(ms);
@@ -11,8 +11,8 @@ const FIRST_MS = 25;
 const LONGEST_MS = 2_000;
 
 /**
- * Tries until the attempt is done, with growing pauses that differ from caller to caller. An attempt that is to
- * be made again answers the fault that is thrown when it was the tenth in a row without progress.
+ * Repeats the attempt until it succeeds, with exponential backoff and jitter. An attempt that must be repeated returns
+ * a fault; the tenth such fault in a row without progress is thrown.
  */
 export async function untilDone(
   pause: Pause,

@@ -15,7 +15,7 @@ import { mockedAws, serviceError } from "./test-mocks.ts";
 
 const ARN = "arn:aws-cn:events:cn-north-1:123456789012:rule/";
 
-/** EventBridge with these rules on its default bus, in pages of 40. Of a rule, its description. */
+/** EventBridge with these rules (name to description) on its default bus, in pages of 40. */
 async function mocked(rules: Readonly<Record<string, string>> = {}, stack = "home") {
   const platform = await mockedAws({ stack });
   const there = new Map<string, string | undefined>(Object.entries(rules));
@@ -50,7 +50,7 @@ async function mocked(rules: Readonly<Record<string, string>> = {}, stack = "hom
   return { ...platform, scheduler: platform.ports.scheduler, there, said, targets, commands };
 }
 
-/** Rules of this installation that nobody uses. */
+/** Rules of this installation for expressions that are no longer used. */
 const oldRules = (count: number): Record<string, string> =>
   Object.fromEntries(
     Array.from({ length: count }, (_, n) => [`home-schedule-${n.toString(16).padStart(12, "0")}`, "old"]),
@@ -58,8 +58,8 @@ const oldRules = (count: number): Record<string, string> =>
 const daily = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `${n % 60} ${n % 24} * * *`);
 
-describe("telling of expressions", () => {
-  it("makes a rule for each that EventBridge can say, which wakes the queue of fires", async () => {
+describe("ensuring rules", () => {
+  it("creates a rule for each expression that EventBridge supports, with the fire queue as target", async () => {
     const { scheduler, there, said, targets } = await mocked();
     await scheduler.ensure(["0 9 * * *", "0,30 * * * *"]);
     expect([...said.values()]).toEqual(["cron(0 9 * * ? *)", "cron(0,30 * * * ? *)"]);
@@ -72,7 +72,7 @@ describe("telling of expressions", () => {
     ]);
   });
 
-  it("shares a rule among expressions that mean the same, and takes two for a pair of day fields", async () => {
+  it("shares a rule between equivalent expressions, and creates two if both day fields are set", async () => {
     const { scheduler, said } = await mocked();
     await scheduler.ensure(["0 9 * * *", "0 9 * * 0-6", "00 09 * * 0,1,2,3,4,5,6", "0 9 13 * 5"]);
     expect([...said.values()].sort()).toEqual([
@@ -82,7 +82,7 @@ describe("telling of expressions", () => {
     ]);
   });
 
-  it("asks for nothing where there is nothing to say, and makes nothing that is there", async () => {
+  it("sends no requests without expressions, and does not recreate existing rules", async () => {
     const { scheduler, commands, eventbridge } = await mocked();
     await scheduler.ensure([]);
     await scheduler.ensure(["0 0 31 2 *"]);
@@ -93,7 +93,7 @@ describe("telling of expressions", () => {
     expect(commands()).toEqual(["ListRulesCommand"]);
   });
 
-  it("makes a rule anew that was left without its target", async () => {
+  it("recreates a rule that has no target", async () => {
     const { scheduler, there, targets, eventbridge } = await mocked();
     eventbridge
       .on(PutTargetsCommand)
@@ -110,7 +110,7 @@ describe("telling of expressions", () => {
     expect(targets).toHaveLength(1);
   });
 
-  it("leaves the rest to the rule of each minute where there are as many rules as there may be", async () => {
+  it("creates no rule above the limit; the rule of each minute covers the rest", async () => {
     const { scheduler, there } = await mocked(oldRules(SCHEDULE_RULES_MAX - 2));
     await scheduler.ensure(daily(5));
     expect(there.size).toBe(SCHEDULE_RULES_MAX);
@@ -118,7 +118,7 @@ describe("telling of expressions", () => {
     expect(there.size).toBe(SCHEDULE_RULES_MAX);
   });
 
-  it("makes the others where EventBridge refuses one, and tells of it", async () => {
+  it("creates the other rules if EventBridge rejects one, and logs it", async () => {
     const { scheduler, there, eventbridge } = await mocked();
     eventbridge
       .on(PutRuleCommand, { ScheduleExpression: "cron(0 9 * * ? *)" })
@@ -127,14 +127,14 @@ describe("telling of expressions", () => {
     expect([...there.keys()]).toHaveLength(1);
   });
 
-  it("ends where the account has no room for more rules", async () => {
+  it("stops if the account has no room for more rules", async () => {
     const { scheduler, eventbridge, commands } = await mocked();
     eventbridge.on(PutRuleCommand).rejects(serviceError("LimitExceededException"));
     await expect(scheduler.ensure(daily(20))).rejects.toMatchObject({ code: "throttled" });
     expect(commands()).toEqual(["ListRulesCommand", "PutRuleCommand"]);
   });
 
-  it("gives up soon where EventBridge does not answer, as a request waits for it", async () => {
+  it("gives up within seconds if EventBridge does not respond, because a request waits for it", async () => {
     const silent = createServer(() => undefined).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
@@ -152,7 +152,7 @@ describe("telling of expressions", () => {
     await expect(scheduler.ensure(["0 9 * * *"])).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  it("makes no rule whose name EventBridge would not take", async () => {
+  it("creates no rule whose name EventBridge would reject", async () => {
     const { scheduler, commands } = await mocked({}, "s".repeat(43));
     await scheduler.ensure(["0 9 * * *"]);
     await scheduler.reconcile(["0 9 * * *"]);
@@ -163,8 +163,8 @@ describe("telling of expressions", () => {
   });
 });
 
-describe("telling of all expressions", () => {
-  it("takes away the rules of no expression, on every page, and makes those that lack", async () => {
+describe("reconciling rules", () => {
+  it("deletes unused rules on every page and creates missing ones", async () => {
     const { scheduler, there, said, eventbridge } = await mocked(oldRules(90));
     await scheduler.reconcile(["0 9 * * *"]);
     expect([...there.keys()]).toEqual([...said.keys()]);
@@ -174,7 +174,7 @@ describe("telling of all expressions", () => {
     expect(removals[0]).toEqual({ Rule: "home-schedule-000000000000", Ids: ["queue"] });
   });
 
-  it("gives the room of what it takes away to others", async () => {
+  it("reuses the room of deleted rules", async () => {
     const { scheduler, there } = await mocked(oldRules(SCHEDULE_RULES_MAX));
     await scheduler.reconcile(daily(SCHEDULE_RULES_MAX + 7));
     expect(there.size).toBe(SCHEDULE_RULES_MAX);
@@ -183,7 +183,7 @@ describe("telling of all expressions", () => {
     expect([...there.keys()]).toEqual(before);
   });
 
-  it("leaves the rules of other stacks alone, also of one whose name goes on as ours does", async () => {
+  it("leaves rules of other stacks alone, even if their name starts with this stack's name", async () => {
     const others = {
       "home-fire": "theirs",
       "home-schedule-fire": "theirs",
@@ -195,7 +195,7 @@ describe("telling of all expressions", () => {
     expect(Object.fromEntries(there)).toEqual(others);
   });
 
-  it("does not mind a rule that somebody else took away meanwhile", async () => {
+  it("ignores rules that were deleted concurrently", async () => {
     const { scheduler, eventbridge } = await mocked(oldRules(2));
     const gone = serviceError("ResourceNotFoundException");
     eventbridge.on(RemoveTargetsCommand).rejects(gone);

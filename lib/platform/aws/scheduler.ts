@@ -13,40 +13,40 @@ import { toAwsCron } from "./cron.ts";
 import { faulting } from "./faults.ts";
 import { inStack } from "./table-layout.ts";
 
-/** Rules of one installation. An account has 300 on its default bus, and others want some too. */
+/** Maximum number of rules per installation. An account has 300 on its default bus, shared with other applications. */
 export const SCHEDULE_RULES_MAX = 100;
-/** Of the name of a rule, in EventBridge. */
+/** Maximum length of a rule's name in EventBridge. */
 const NAME_CHARACTERS = 64;
 const HASH_CHARACTERS = 12;
 const HASH = new RegExp(`^[0-9a-f]{${HASH_CHARACTERS}}$`);
-/** How long a request waits for its rules, milliseconds. */
+/** How long a request waits for its rules, in milliseconds. */
 const ENSURE_MS = 3_000;
 const PAGE = 100;
 const TARGET_ID = "queue";
 
-/** What a rule is given when its target is there: one without was left half made. */
+/** Set on a rule after its target: a rule without it is incomplete. */
 const DESCRIPTION = "Wakes what fires schedules, for all that have this expression";
 
-/** By name: whether the rule has its target. */
+/** By name: whether the rule is complete. */
 type Rules = Map<string, boolean>;
 
 /**
- * The scheduler port over EventBridge: one scheduled rule a distinct expression of EventBridge's, shared by all
- * schedules that have it, on the account's default bus. Rules are named by the stack and a hash of the expression.
- * Where they do not suffice, the template's rule of each minute does the work.
+ * The scheduler port over EventBridge: one scheduled rule per distinct EventBridge expression, shared by all schedules
+ * with that expression, on the account's default bus. Rule names consist of the stack and a hash of the expression. The
+ * template's rule of each minute covers what these rules cannot.
  */
 export function awsScheduler(options: {
   readonly client: EventBridgeClient;
   readonly stack: string;
   readonly sweepTimers: (now: number) => Promise<number>;
-  /** How long `ensure` may take, milliseconds. */
+  /** Time limit of `ensure`, in milliseconds. */
   readonly ensureMs?: number;
 }): Scheduler {
   const { client, stack, sweepTimers, ensureMs = ENSURE_MS } = options;
   const prefix = inStack(stack, SCHEDULE_RULES);
   const isNamed = prefix.length + HASH_CHARACTERS <= NAME_CHARACTERS;
 
-  /** The rules that five-field expressions come to, by name. */
+  /** The rules for five-field expressions, by name. */
   const rulesFor = (expressions: readonly string[]): Map<string, string> => {
     const rules = expressions.flatMap(toAwsCron).map((expression) => {
       const hash = createHash("sha256").update(expression).digest("hex").slice(0, HASH_CHARACTERS);
@@ -66,7 +66,7 @@ export function awsScheduler(options: {
       });
       const answer = await faulting(() => client.send(page, within(abortSignal)));
       for (const { Name = "", Description } of answer.Rules ?? []) {
-        // A stack whose name goes on as ours does has its rules among them.
+        // The prefix also matches rules of stacks whose name starts with this stack's name.
         if (HASH.test(Name.slice(prefix.length))) rules.set(Name, Description === DESCRIPTION);
       }
       NextToken = answer.NextToken;
@@ -148,7 +148,9 @@ function queueArn(ruleArn: string, queue: string): string {
   return [arn, partition, "sqs", region, account, queue].join(":");
 }
 
-/** One after another. What is refused keeps no other from its turn; throws at the end, or where nothing goes. */
+/**
+ * Runs sequentially. A rejected item does not stop the others; throws at the end, or at once if no item can succeed.
+ */
 async function forEach<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
   const refused: unknown[] = [];
   for (const item of items) {

@@ -6,16 +6,16 @@ import { ScriptPool } from "../scripts/script-pool.ts";
 import type { Scripts } from "../scripts.ts";
 import type { BundledScripts } from "./scripts.ts";
 
-/** A function takes one step at a time: more only help where its scripts are parallel. */
+/** A function executes one step at a time: more threads help only if its scripts run in parallel. */
 const FEWEST_THREADS = 1;
-/** Each may fill a VM (64 MiB) and jq (256 MiB): so many fit into a function's memory of 1,024 MB. */
+/** Each thread may use a VM (64 MiB) and jq (256 MiB): two fit into a function's memory of 1,024 MB. */
 const MOST_THREADS = 2;
-/** The next step is likely of another run, and a VM is made in a few milliseconds. */
+/** The next step probably belongs to another run, and creating a VM takes a few milliseconds. */
 const KEPT_GUESTS = 2;
 
 const noCommands: Exec = async () => ({ stdout: "", failure: "commands need a worker" });
 
-/** Throws where the engine cannot be read. `run` rejects with PlatformFault `unavailable` where no thread starts. */
+/** Throws if the engine cannot be read. `run` rejects with PlatformFault `unavailable` if no thread starts. */
 export async function openScripts({ folder, functionsModule }: BundledScripts): Promise<Scripts> {
   const pool = await ScriptPool.create({
     worker: new URL("script-worker.mjs", folder),

@@ -28,7 +28,7 @@ const scriptsIn = (path: string) => {
   return bundledScripts({ folder: url, functionsModule: new URL("library.mjs", url) });
 };
 
-it("rejects where nothing that evaluates scripts lies beside the bundle", async () => {
+it("rejects if the script engine is missing beside the bundle", async () => {
   await expect(scriptsIn(folder).run(REQUEST)).rejects.toMatchObject({
     name: "PlatformFault",
     code: "command_not_started",
@@ -36,8 +36,8 @@ it("rejects where nothing that evaluates scripts lies beside the bundle", async 
   });
 });
 
-it("opens what lies there once, with the first script, and again where that failed", async () => {
-  // Fails at its first opening, and counts.
+it("opens the engine once, with the first script, and again after a failure", async () => {
+  // Fails at its first opening and counts the openings.
   await writeFile(
     join(folder, "scripts-pool.mjs"),
     `let opened = 0;

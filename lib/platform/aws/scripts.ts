@@ -2,17 +2,17 @@ import { PlatformFault } from "../faults.ts";
 import { openedOnce } from "../opened-once.ts";
 import type { Scripts } from "../scripts.ts";
 
-/** Where the parts lie that evaluate scripts: `infra/template/bundling.ts` has them built there. */
+/** Location of the script engine's parts; `infra/template/bundling.ts` builds them there. */
 export interface BundledScripts {
-  /** Of `scripts-pool.mjs`, `script-worker.mjs` and `quickjs.wasm`. */
+  /** Folder of `scripts-pool.mjs`, `script-worker.mjs` and `quickjs.wasm`. */
   readonly folder: URL;
-  /** Of a module that exports `callables`: the functions that scripts may call, by name. */
+  /** Module that exports `callables`: the functions that scripts may call, by name. */
   readonly functionsModule: URL;
 }
 
 /**
- * Scripts inside a function of Lambda. What evaluates them is no part of its bundle: it is loaded from beside it
- * with the first script. `run` rejects with PlatformFault `command_not_started` where it is not there.
+ * Scripts inside a Lambda function. The engine is not part of the bundle; it is loaded from a folder beside it with the
+ * first script. `run` rejects with PlatformFault `command_not_started` if it is missing.
  */
 export function bundledScripts(parts: BundledScripts): Scripts {
   const open = openedOnce(async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { storedSecrets } from "./secrets.ts";
 import { serviceError } from "./test-mocks.ts";
 
-/** Secrets over a parameter store that has what `parameters` says at the time, and the names it was asked for. */
+/** Secrets over a parameter store with the current content of `parameters`, and the names that were requested. */
 function open(parameters: Record<string, string>, path: string | undefined = "/weft/secrets") {
   const client = new SSMClient({ region: "eu-west-1" });
   const mock = mockClient(client);
@@ -22,7 +22,7 @@ function open(parameters: Record<string, string>, path: string | undefined = "/w
 }
 
 describe("secrets of the parameter store", () => {
-  it("are parameters under the path, and redacted once they were read", async () => {
+  it("are parameters under the path, and are redacted once they have been read", async () => {
     const { secrets, asked } = open({
       "/weft/secrets/TOKEN": "hunter22",
       "/weft/secrets/OTHER": "swordfish",
@@ -35,7 +35,7 @@ describe("secrets of the parameter store", () => {
     expect(asked()).toEqual(["/weft/secrets/TOKEN", "/weft/secrets/OTHER"]);
   });
 
-  it("are asked for again after a minute, and an old value stays redacted", async () => {
+  it("are read again after a minute, and an old value stays redacted", async () => {
     const parameters = { "/weft/secrets/TOKEN": "hunter22" };
     const { secrets, asked, time } = open(parameters);
     expect(await Promise.all([secrets.get("TOKEN"), secrets.get("TOKEN")])).toEqual(["hunter22", "hunter22"]);
@@ -51,7 +51,7 @@ describe("secrets of the parameter store", () => {
     expect(secrets.redact("hunter22 swordfish")).toBe("*** ***");
   });
 
-  it("are found as soon as they are there", async () => {
+  it("are found as soon as they exist", async () => {
     const parameters: Record<string, string> = {};
     const { secrets } = open(parameters);
     expect(await secrets.get("TOKEN")).toBeUndefined();
@@ -69,13 +69,13 @@ describe("secrets of the parameter store", () => {
     },
   );
 
-  it("are none without a path", async () => {
+  it("are empty without a path", async () => {
     const client = new SSMClient({ region: "eu-west-1" });
     const secrets = storedSecrets({ client, path: undefined, clock: { now: () => 0 } });
     expect(await secrets.get("TOKEN")).toBeUndefined();
   });
 
-  it("are a fault to try again where the store is busy, which is not kept", async () => {
+  it("throw a retryable fault if the store is throttled, and do not cache it", async () => {
     const { secrets, mock } = open({ "/weft/secrets/TOKEN": "hunter22" });
     mock.on(GetParameterCommand).rejectsOnce(serviceError("ThrottlingException"));
     await expect(secrets.get("TOKEN")).rejects.toMatchObject({ name: "PlatformFault", code: "throttled" });
@@ -84,7 +84,7 @@ describe("secrets of the parameter store", () => {
     expect(await secrets.get("TOKEN")).toBe("hunter22");
   });
 
-  it("redact what they are told besides", () => {
+  it("redact additional values", () => {
     const { secrets } = open({});
     secrets.alsoRedact("the-access-token");
     expect(secrets.redact("Bearer the-access-token")).toBe("Bearer ***");

@@ -5,13 +5,13 @@ import type { Secrets } from "../secrets.ts";
 import { findParameter } from "./parameters.ts";
 
 export interface StoredSecrets extends Secrets {
-  /** Redacts a further value from now on: one that is no secret of a workflow, such as the access token. */
+  /** Also redacts this value from now on, for secrets that workflows do not use, such as the access token. */
   alsoRedact(value: string): void;
 }
 
-/** A value is used for so long before it is asked for again. */
+/** Milliseconds that a value is cached. */
 const KEPT_MS = 60_000;
-/** Longest names that the parameter store has, and no path, version or label among them. */
+/** Limits the length to that of parameter names, and excludes paths, versions and labels. */
 const NAME = /^[A-Za-z0-9_.-]{1,512}$/;
 
 interface Kept {
@@ -20,13 +20,13 @@ interface Kept {
 }
 
 /**
- * The secrets port over the parameter store: NAME is the parameter `<path>/NAME`. A value is kept for a
- * minute; that there is none is asked for each time. Without a path there are no secrets. Throws PlatformFault
- * where a later try may succeed, and the store's own error where the role may not read the parameter.
+ * The secrets port over the parameter store: NAME is the parameter `<path>/NAME`. Values are cached for a minute;
+ * missing parameters are not cached. Without a path there are no secrets. Throws PlatformFault if a later attempt may
+ * succeed, and the store's own error if the role may not read the parameter.
  */
 export function storedSecrets(options: {
   readonly client: SSMClient;
-  /** Begins with a slash, ends without one. */
+  /** Starts with a slash and does not end with one. */
   readonly path: string | undefined;
   readonly clock: Pick<Clock, "now">;
 }): StoredSecrets {

@@ -2,10 +2,10 @@ import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import type { BlobUpload } from "../blobs.ts";
 
-/** S3 puts nothing where something lies. */
+/** `If-None-Match: *`: S3 rejects the upload if the object exists. */
 const ONCE = "*";
 
-/** A request that S3 takes from anybody who has it, with this client's rights: of this length alone, and once. */
+/** A presigned S3 request with this client's permissions: for exactly this length, and only once. */
 export async function signedUpload(
   { config }: S3Client,
   asked: { readonly Bucket: string; readonly Key: string; readonly bytes: number; readonly seconds: number },
@@ -17,7 +17,7 @@ export async function signedUpload(
     credentials,
     forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
-    // It would be signed, too, and of the bytes nothing is known yet.
+    // A checksum would be signed too, and the bytes are not known yet.
     requestChecksumCalculation: "WHEN_REQUIRED",
   });
   const command = new PutObjectCommand({ Bucket, Key, ContentLength: bytes, IfNoneMatch: ONCE });

@@ -4,7 +4,7 @@ import { LIMITS, limitFault } from "../limits.ts";
 import type { TableResource } from "../resources.ts";
 import type { IndexSpec } from "../tables.ts";
 
-/** How a table of the template is called and what its indexes ask of the items. */
+/** The physical name of a table of the template and the keys of its indexes. */
 export interface TableLayout {
   readonly name: string;
   /** Name in the account. */
@@ -15,7 +15,7 @@ export interface TableLayout {
 
 type KeyLimit = "partitionKeyBytes" | "sortKeyBytes";
 
-/** The name that the template gives a resource of a stack. */
+/** The name of a stack's resource, as the template builds it. */
 export function inStack(stack: string, name: string): string {
   return `${stack}-${name}`;
 }
@@ -32,7 +32,7 @@ export function layoutOf(stack: string, { name, indexes }: TableResource): Table
   return { name, physical: inStack(stack, name), indexes, indexKeys };
 }
 
-/** Throws `limit_exceeded` for what DynamoDB would refuse as an index key: an empty text, a long one, another type. */
+/** Throws `limit_exceeded` for invalid index keys: an empty or too long text, or another type. */
 export function checkIndexKeys(layout: TableLayout, attributes: Readonly<Record<string, unknown>>): void {
   for (const { attribute, limit } of layout.indexKeys) {
     const value = Object.hasOwn(attributes, attribute) ? attributes[attribute] : undefined;
@@ -43,7 +43,7 @@ export function checkIndexKeys(layout: TableLayout, attributes: Readonly<Record<
   }
 }
 
-/** Throws `limit_exceeded` where the items that are put are more than a transaction takes. */
+/** Throws `limit_exceeded` if the put items exceed the size limit of a transaction. */
 export function checkTransactionBytes(bytes: number): void {
   recordValue("transactionBytes", bytes);
   if (bytes > LIMITS.transactionBytes.value) throw limitFault("transactionBytes", "the transaction", bytes);

@@ -12,7 +12,7 @@ import type { TableLayout } from "./table-layout.ts";
 interface Keys {
   readonly partition: string;
   readonly sort: string;
-  /** Attributes that name a place in the order: the sort key, and for an index the item's own key. */
+  /** Attributes of a position in the order: the sort key, and for an index also the item's own key. */
   readonly place: readonly string[];
 }
 
@@ -30,7 +30,7 @@ function keysOf(layout: TableLayout, index: string | undefined): Keys {
   return { partition: spec.pk, sort: spec.sk, place: [...new Set([spec.sk, "pk", "sk"])] };
 }
 
-/** True where nothing can lie within; DynamoDB would refuse to look. */
+/** True if the range is empty; DynamoDB would reject the query. */
 function isEmptyRange({ low, high }: Bounds): boolean {
   if (high?.value === "") return true;
   if (low === undefined || high === undefined) return false;
@@ -43,7 +43,10 @@ function isPrefixOnly(range: SortRange): range is { beginsWith: string } {
   return Boolean(beginsWith) && Object.values(others).every((bound) => bound === undefined);
 }
 
-/** DynamoDB takes one condition on the sort key, and of both ends only inclusive ones: the rest is left out later. */
+/**
+ * DynamoDB accepts one condition on the sort key, with two bounds only BETWEEN, which is inclusive; excluded bounds are
+ * filtered later.
+ */
 function sortCondition(
   placeholders: Placeholders,
   sort: string,
@@ -53,7 +56,7 @@ function sortCondition(
   const name = placeholders.name(sort);
   if (isPrefixOnly(range)) return `begins_with(${name}, ${placeholders.value(range.beginsWith)})`;
   const { high } = bounds;
-  // Every key is greater than the empty text, which DynamoDB takes for no key.
+  // Every key is greater than the empty text, which DynamoDB rejects as a key.
   const low = bounds.low?.value === "" ? undefined : bounds.low;
   if (low !== undefined && high !== undefined)
     return `${name} BETWEEN ${placeholders.value(low.value)} AND ${placeholders.value(high.value)}`;
@@ -61,7 +64,7 @@ function sortCondition(
   return high && `${name} <${high.inclusive ? "=" : ""} ${placeholders.value(high.value)}`;
 }
 
-/** Ends that the condition takes in and the range does not. */
+/** Number of bounds that the condition includes and the range excludes. */
 function skipped({ low, high }: Bounds, range: SortRange): number {
   if (low === undefined || high === undefined || isPrefixOnly(range)) return 0;
   return (low.inclusive ? 0 : 1) + (high.inclusive ? 0 : 1);
@@ -75,7 +78,7 @@ function startKey(
 ): Attributes | undefined {
   if (query.cursor === undefined) return undefined;
   const position = decodeCursor(query.cursor, scope, keys.place.length);
-  // A place outside of the range would let a forged cursor widen it.
+  // A position outside the range would let a forged cursor widen it.
   if (!within(position[0] ?? "", bounds)) throw new CursorInvalid();
   const place = Object.fromEntries(keys.place.map((name, at) => [name, { S: position[at] ?? "" }]));
   return { ...place, [keys.partition]: { S: query.pk } };
@@ -104,7 +107,7 @@ function plan(layout: TableLayout, query: Query): Plan | undefined {
     ...placeholders.fields(),
     ScanIndexForward: query.reverse !== true,
     ...(index === undefined ? { ConsistentRead: true } : { IndexName: index }),
-    // One more than asked for tells whether this is the last page.
+    // One item more than requested shows whether this is the last page.
     ...(limit === undefined ? {} : { Limit: limit + 1 + skipped(bounds, range) }),
     ...(start === undefined ? {} : { ExclusiveStartKey: start }),
   };
@@ -112,8 +115,8 @@ function plan(layout: TableLayout, query: Query): Plan | undefined {
 }
 
 /**
- * One page of a partition of the table, consistent, or of an index, which may lag. Throws RangeError, TypeError
- * or CursorInvalid for a bad query.
+ * One page of a partition of the table (consistent read) or of an index (eventually consistent). Throws RangeError,
+ * TypeError or CursorInvalid for an invalid query.
  */
 export async function runQuery(
   client: DynamoDBClient,
@@ -133,7 +136,7 @@ export async function runQuery(
     const { Items = [], LastEvaluatedKey } = await faulting(() =>
       client.send(new QueryCommand({ ...input, ...(from === undefined ? {} : { ExclusiveStartKey: from }) })),
     );
-    // DynamoDB does not say how large a page is, only that it was cut.
+    // DynamoDB does not return the size of a page, only that it was truncated.
     if (LastEvaluatedKey !== undefined && Items.length < (input.Limit ?? Number.POSITIVE_INFINITY))
       recordValue("queryPageBytes", LIMITS.queryPageBytes.value);
     const items = Items.map(fromItem).filter((item) => within(String(item[keys.sort]), bounds));
@@ -143,7 +146,7 @@ export async function runQuery(
     }
     if (LastEvaluatedKey === undefined) return { items };
     const key = fromItem(LastEvaluatedKey);
-    // Past the far end nothing follows; before the near one the page has not begun.
+    // Nothing follows beyond the far bound; before the near bound the page has not started.
     if (items.length > 0) {
       return within(String(key[keys.sort]), bounds) ? { items, cursor: cursorAt(key) } : { items };
     }

@@ -5,7 +5,7 @@ import { type Attributes, fromItem } from "./attributes.ts";
 import { faulting } from "./faults.ts";
 import type { TableLayout } from "./table-layout.ts";
 
-/** A page of all that a table holds, consistent. Throws RangeError or CursorInvalid. */
+/** A page of a whole table, with consistent reads. Throws RangeError or CursorInvalid. */
 export async function runScan(
   client: DynamoDBClient,
   { name, physical }: TableLayout,

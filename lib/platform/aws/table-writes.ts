@@ -23,22 +23,22 @@ import { asFault, codeOf } from "./faults.ts";
 import { type Pause, untilDone } from "./retries.ts";
 import { checkIndexKeys, checkTransactionBytes, type TableLayout } from "./table-layout.ts";
 
-/** A write that was checked when it was asked for. */
+/** A validated and encoded write. */
 export interface PreparedWrite {
   readonly item: TransactWriteItem;
-  /** Names the item among all tables. */
+  /** Unique identifier of the item across all tables. */
   readonly names: string;
   readonly bytes: number;
-  /** Doing it again after its answer was lost comes to the same. */
+  /** Repeating it after a lost response has the same result. */
   readonly repeatable: boolean;
 }
 
-/** A name that no item uses. */
+/** An attribute name that no item uses. */
 const NO_ATTRIBUTE = "-";
 
 const toKey = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
 
-/** The update of one item as requests take it. Throws TypeError or `limit_exceeded` for what cannot be written. */
+/** The update of one item in DynamoDB's format. Throws TypeError or `limit_exceeded` for invalid updates. */
 export function toUpdate(
   layout: TableLayout,
   key: Key,
@@ -49,7 +49,7 @@ export function toUpdate(
   checkChange(change);
   checkIndexKeys(layout, { ...change.setIfMissing, ...change.set });
   const placeholders = createPlaceholders();
-  // A transaction wants an expression also where the update only makes the item.
+  // A transaction requires an expression even if the update only creates the item.
   const expression = updateExpression(placeholders, change) ?? `REMOVE ${placeholders.name(NO_ATTRIBUTE)}`;
   const condition = conditionExpression(placeholders, when);
   return {
@@ -73,7 +73,7 @@ function prepareOne(layout: TableLayout, write: Write): PreparedWrite {
   checkKey({ pk, sk });
   const placeholders = createPlaceholders();
   const condition = conditionExpression(placeholders, write.when);
-  // What was done already may be in the way of its own condition.
+  // After a lost response, the write's own effect may violate its condition.
   const repeatable = condition === undefined;
   const rest = {
     TableName: layout.physical,
@@ -92,7 +92,7 @@ function prepareOne(layout: TableLayout, write: Write): PreparedWrite {
   return { item: { ConditionCheck: check }, names, bytes: 0, repeatable };
 }
 
-/** Checks and encodes. Throws `limit_exceeded` for what DynamoDB would refuse. */
+/** Validates and encodes writes. Throws `limit_exceeded` for writes that DynamoDB would reject. */
 export function prepareWrites(
   layoutFor: (table: string) => TableLayout,
   writes: readonly Write[],
@@ -108,7 +108,7 @@ export function prepareWrites(
   return prepared;
 }
 
-/** Writes all or none. What other writers are in the way of is tried again. */
+/** Writes all or none. Retries conflicts with other transactions. */
 export async function commitWrites(
   client: DynamoDBClient,
   pause: Pause,
@@ -117,7 +117,7 @@ export async function commitWrites(
   const [first] = writes;
   if (first === undefined) return { ok: true };
   const alone = writes.length === 1 && first.repeatable;
-  // The same token each time: a request whose answer was lost is not done twice.
+  // The same token for each attempt: DynamoDB does not repeat a request whose response was lost.
   const token = randomUUID();
   let outcome: WriteOutcome = { ok: true };
   await untilDone(pause, async () => {
@@ -146,7 +146,7 @@ function sendAlone(client: DynamoDBClient, { Put, Update, Delete }: TransactWrit
   return client.send(new DeleteItemCommand({ TableName: undefined, Key: undefined, ...Delete }));
 }
 
-/** Positions of the writes whose conditions did not hold; none for any other error. */
+/** Indexes of the writes whose conditions did not hold; empty for other errors. */
 function failedConditions(error: unknown): number[] {
   if (error instanceof ConditionalCheckFailedException) return [0];
   if (!(error instanceof TransactionCanceledException)) return [];
@@ -155,7 +155,7 @@ function failedConditions(error: unknown): number[] {
   );
 }
 
-/** The fault to try again after; throws what trying again does not help against. */
+/** The fault to retry after. Throws errors that a retry cannot fix. */
 function tryAgain(error: unknown): { again: PlatformFault } {
   const fault = error instanceof TransactionCanceledException ? cancelFault(error) : asFault(error);
   if (fault instanceof PlatformFault && fault.code === "throttled") return { again: fault };
@@ -165,7 +165,7 @@ function tryAgain(error: unknown): { again: PlatformFault } {
 function cancelFault(error: TransactionCanceledException): unknown {
   const reasons: CancellationReason[] = error.CancellationReasons ?? [];
   const codes = reasons.map(({ Code, Message }) => codeOf(Code, Message));
-  // A limit is passed each time, whoever else was in the way.
+  // An exceeded limit takes precedence: a retry cannot fix it, whatever the other conflicts are.
   for (const code of ["limit_exceeded", "throttled", "unavailable"] as const) {
     const at = codes.indexOf(code);
     if (at < 0) continue;
@@ -175,8 +175,8 @@ function cancelFault(error: TransactionCanceledException): unknown {
 }
 
 /**
- * Changes one item and answers it as it is then; undefined where the conditions did not hold. Throws `unavailable`
- * where they do not hold at a repeated request, which may find what the one before it did. What adds may add twice.
+ * Updates one item and returns the new item; undefined if the conditions did not hold. Throws `unavailable` if they do
+ * not hold for a repeated request, because the first one may have been applied. Additions may be applied twice.
  */
 export async function updateItem(
   client: DynamoDBClient,

@@ -24,7 +24,7 @@ const cancelled = (...codes: string[]) =>
   });
 
 describe("a transaction", () => {
-  it("that others are in the way of is tried again with the same token, after growing pauses", async () => {
+  it("is retried after a conflict with the same token, with growing pauses", async () => {
     const { ports, dynamodb, pauses } = await mockedAws();
     dynamodb
       .on(TransactWriteItemsCommand)
@@ -40,7 +40,7 @@ describe("a transaction", () => {
     expect(pauses).toHaveLength(3);
   });
 
-  it("that others stay in the way of is a fault of the platform in the end", async () => {
+  it("throws a platform fault if conflicts continue", async () => {
     const { ports, dynamodb, pauses } = await mockedAws();
     dynamodb.on(TransactWriteItemsCommand).rejects(cancelled("TransactionConflict", "None"));
     await expect(ports.tables.write([put("a"), put("b")])).rejects.toMatchObject({ code: "throttled" });
@@ -48,7 +48,7 @@ describe("a transaction", () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(2000);
   });
 
-  it("whose conditions fail is not tried again, whoever else was in the way", async () => {
+  it("is not retried if conditions fail, even if there are conflicts too", async () => {
     const { ports, dynamodb } = await mockedAws();
     dynamodb
       .on(TransactWriteItemsCommand)
@@ -58,7 +58,7 @@ describe("a transaction", () => {
     expect(dynamodb.commandCalls(TransactWriteItemsCommand)).toHaveLength(1);
   });
 
-  it("that passes a limit of an item is not tried again", async () => {
+  it("is not retried if an item exceeds a limit", async () => {
     const { ports, dynamodb } = await mockedAws();
     const error = cancelled("TransactionConflict", "ValidationError");
     const [, reason] = error.CancellationReasons ?? [];
@@ -68,7 +68,7 @@ describe("a transaction", () => {
     expect(dynamodb.commandCalls(TransactWriteItemsCommand)).toHaveLength(1);
   });
 
-  it("is what a single write that adds becomes, so that a repeated request adds once", async () => {
+  it("replaces a single write with an addition, so that a repeated request adds once", async () => {
     const { ports, dynamodb } = await mockedAws();
     dynamodb.on(TransactWriteItemsCommand).resolves({});
     await ports.tables.write([{ op: "update", table, key: { pk: "p", sk: "a" }, change: { add: { n: 1 } } }]);
@@ -79,7 +79,7 @@ describe("a transaction", () => {
 describe("a single write", () => {
   const plain: Write = { op: "put", table, item: { pk: "p", sk: "a" } };
 
-  it("is a plain request, tried again while a transaction holds the item", async () => {
+  it("is a plain request, retried while a transaction holds the item", async () => {
     const { ports, dynamodb } = await mockedAws();
     const conflict = serviceError("TransactionConflictException");
     dynamodb.on(PutItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({});
@@ -87,7 +87,7 @@ describe("a single write", () => {
     expect(dynamodb.commandCalls(PutItemCommand)).toHaveLength(3);
   });
 
-  it("under a condition is a transaction, as a repeated request would find in its way what it did itself", async () => {
+  it("with a condition is a transaction, because a repeated request would conflict with its own effect", async () => {
     const { ports, dynamodb } = await mockedAws();
     dynamodb.on(TransactWriteItemsCommand).resolves({});
     expect(await ports.tables.write([put("a")])).toEqual({ ok: true });
@@ -95,13 +95,13 @@ describe("a single write", () => {
     expect(call?.args[0].input.ClientRequestToken).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("names itself where its condition fails", async () => {
+  it("reports itself if its condition fails", async () => {
     const { ports, dynamodb } = await mockedAws();
     dynamodb.on(TransactWriteItemsCommand).rejects(cancelled("ConditionalCheckFailed"));
     expect(await ports.tables.write([put("a")])).toEqual({ ok: false, failed: [0] });
   });
 
-  it("that answers the item does not know whether it was done where its condition fails at a repetition", async () => {
+  it("that returns the item has an unknown result if its condition fails at a retry", async () => {
     const { ports, dynamodb } = await mockedAws();
     const failed = (attempts: number) =>
       new ConditionalCheckFailedException({ message: "failed", $metadata: { attempts } });
@@ -128,7 +128,7 @@ describe("a single write", () => {
 });
 
 describe("a batch of reads", () => {
-  it("asks again for what was left unread, and for that alone", async () => {
+  it("requests only the unprocessed keys again", async () => {
     const { ports, dynamodb, pauses } = await mockedAws();
     const key = (sk: string) => ({ pk: { S: "p" }, sk: { S: sk } });
     dynamodb
@@ -150,7 +150,7 @@ describe("a batch of reads", () => {
     expect(pauses).toHaveLength(1);
   });
 
-  it("gives up where nothing is read any more", async () => {
+  it("gives up if no more keys are processed", async () => {
     const { ports, dynamodb } = await mockedAws();
     const Keys = [{ pk: { S: "p" }, sk: { S: "a" } }];
     dynamodb
@@ -164,7 +164,7 @@ describe("a batch of reads", () => {
 describe("a query", () => {
   const item = (sk: string) => ({ pk: { S: "p" }, sk: { S: sk } });
 
-  it("goes on over pages that hold nothing of the range, and takes a page that ended early as it is", async () => {
+  it("continues over pages without items in the range, and accepts pages that end early", async () => {
     const { ports, dynamodb } = await mockedAws();
     dynamodb
       .on(QueryCommand)
@@ -178,7 +178,7 @@ describe("a query", () => {
     expect(second?.args[0].input.ExclusiveStartKey).toEqual(item("z"));
   });
 
-  it("ends where it passed the end of the range", async () => {
+  it("ends after the end of the range", async () => {
     const { ports, dynamodb } = await mockedAws();
     dynamodb.on(QueryCommand).resolves({ Items: [item("a"), item("b")], LastEvaluatedKey: item("b") });
     const page = await ports.tables.query(table, { pk: "p", sk: { from: "a", before: "b" } });
@@ -199,7 +199,7 @@ describe("a fault of DynamoDB", () => {
     await expect(ports.tables.get(table, { pk: "p", sk: "a" })).rejects.toMatchObject({ code });
   });
 
-  it("that is a fault of ours stays as it is", async () => {
+  it("leaves errors of the caller unchanged", async () => {
     const { ports, dynamodb } = await mockedAws();
     dynamodb.on(GetItemCommand).rejects(serviceError("AccessDeniedException"));
     const reading = ports.tables.get(table, { pk: "p", sk: "a" });
@@ -208,7 +208,7 @@ describe("a fault of DynamoDB", () => {
 });
 
 describe("a scan", () => {
-  it("goes on where the page before ended, also after one that is empty", async () => {
+  it("continues where the previous page ended, also after an empty page", async () => {
     const { ports, dynamodb } = await mockedAws();
     const [a, b] = [
       { pk: { S: "p" }, sk: { S: "a" } },

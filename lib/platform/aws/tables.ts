@@ -32,12 +32,12 @@ export interface AwsTables {
   commit(writes: readonly PreparedWrite[]): Promise<WriteOutcome>;
 }
 
-/** Requests of one `batchGet` that are under way at a time. */
+/** Concurrent requests of one `batchGet`. */
 const BATCHES_AT_ONCE = 4;
 
 const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 
-/** The tables port over DynamoDB: consistent reads of tables, an index as far as it has come. */
+/** The tables port over DynamoDB: consistent reads of tables, eventually consistent reads of indexes. */
 export function awsTables(options: {
   readonly client: DynamoDBClient;
   readonly stack: string;
@@ -83,7 +83,7 @@ export function awsTables(options: {
     batchGet: async <Item extends Key>(table: TableSpec<Item>, keys: readonly Key[]) => {
       const { physical } = layoutFor(table.name);
       for (const key of keys) checkKey(key);
-      // A request may name a key once.
+      // A request must not contain a key twice.
       const distinct = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
       const items = new Map<string, Item>();
       recordValue("batchGetItems", distinct.length);

@@ -12,7 +12,7 @@ import { openAws } from "./platform.ts";
 const refuse = (): Promise<never> =>
   Promise.reject(new Error("no processes and no scripts run in this test"));
 
-/** The AWS platform of one test over mocked clients, with what it waited between its tries, in milliseconds. */
+/** The AWS platform over mocked clients, with its pauses between attempts in milliseconds. */
 export async function mockedAws(more: Partial<AwsOptions> = {}) {
   const region = "us-east-1";
   const clients = {
@@ -49,7 +49,7 @@ export async function mockedAws(more: Partial<AwsOptions> = {}) {
   return { ...platform, ...mocks, pauses };
 }
 
-/** An error as the SDK throws it for a service's answer. */
+/** An error as the SDK throws it for a service's error response. */
 export function serviceError(name: string, status = 400, message = "from a test"): Error {
   return Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
 }

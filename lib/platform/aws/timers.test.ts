@@ -57,7 +57,7 @@ describe("a timer", () => {
     expect(items()).toEqual([]);
   });
 
-  it("without a time is refused", async () => {
+  it("without a valid time is rejected", async () => {
     const { ports } = await mocked();
     const setting = ports.timers.set("id", Number.NaN, "contract-standard", { body: "x" });
     await expect(setting).rejects.toThrow(RangeError);

@@ -8,27 +8,30 @@ import type { AwsQueues } from "./queues.ts";
 
 export interface AwsTimers {
   readonly port: Timers;
-  /** Sends what is due by `now` (milliseconds since the epoch) or will be within the next minute; how many. */
+  /**
+   * Sends the timers that are due by `now` (milliseconds since the epoch) or within the next minute. Returns their
+   * number.
+   */
   sweep(now: number): Promise<number>;
 }
 
-/** The one partition of the index: a sweep reads it from the start. */
+/** The only partition of the index; a sweep reads it from the start. */
 const DUE = "due";
-/** Sort key of every item, which has no other part. */
+/** Sort key of every item; only the partition key varies. */
 const TIMER = "timer";
-/** As long as it takes to the next sweep, and what that may be late. */
+/** Interval of the sweeps plus their possible delay. */
 const AHEAD_MS = 90_000;
 const PAGE = 100;
 
 const keyOf = (id: string): Key => ({ pk: id, sk: TIMER });
-/** Sorts as text as the times do. */
+/** Sorts as text in the order of time. */
 const timeText = (at: number): string => new Date(at).toISOString();
 
 /**
- * The timers port: up to 15 minutes a delayed message, beyond that an item of the timers table, which a sweep
- * each minute turns into one. A timer that is a message already cannot be called back: it comes all the same,
- * also after `cancel` or a second `set`. FIFO queues cannot delay a message, so their timers are always items,
- * sent up to a minute late.
+ * The timers port: a timer up to 15 minutes ahead is a delayed message; a later one is an item of the timers table,
+ * which a sweep every minute turns into a message. A timer that is already a message cannot be recalled: it is
+ * delivered even after `cancel` or a second `set`. FIFO queues cannot delay a message, so their timers are always items
+ * and are sent up to a minute late.
  */
 export function awsTimers(options: { tables: Tables; queues: AwsQueues; clock: Clock }): AwsTimers {
   const { tables, queues, clock } = options;
@@ -47,7 +50,8 @@ export function awsTimers(options: { tables: Tables; queues: AwsQueues; clock: C
       ...(deduplicationId === undefined ? {} : { deduplicationId }),
     };
     await sendAt(at, now, queue, message);
-    // Sent before it is dropped, as a crash in between must not lose it; left alone where it was moved meanwhile.
+    // Sent before it is deleted, so that a crash in between does not lose it; not deleted if its time changed
+    // meanwhile.
     await tables.write([{ op: "delete", table: timersTable, key: { pk, sk }, when: [["at", "=", at]] }]);
   };
 
@@ -91,7 +95,7 @@ export function awsTimers(options: { tables: Tables; queues: AwsQueues; clock: C
         limit: PAGE,
         ...(cursor === undefined ? {} : { cursor }),
       });
-      // A FIFO queue cannot hold a message back, so its timers wait for the sweep after their time.
+      // FIFO queues cannot delay messages, so their timers wait for the first sweep after their time.
       const due = page.items.filter(({ at, queue }) => at <= now || !queues.isFifo(queue));
       await Promise.all(due.map((timer) => fire(timer, now)));
       count += due.length;

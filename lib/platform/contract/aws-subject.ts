@@ -35,7 +35,7 @@ export interface CloudSubject extends AwsPlatform {
   readonly clients: AwsClients;
 }
 
-/** A platform at the endpoint of the environment, in a stack of its own that has the contract's resources. */
+/** A platform at the environment's endpoint, in a new stack that has the contract's resources. */
 export async function openCloudSubject(): Promise<CloudSubject> {
   const stack = `contract-${randomUUID().slice(0, 8)}`;
   const clients = awsClients(process.env);

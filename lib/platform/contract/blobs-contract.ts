@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { BlobUpload } from "../blobs.ts";
 import type { Subject } from "./resources.ts";
 
-/** Sends an upload as whoever was told of it does; answers whether it was taken. */
+/** Sends an upload as a client does; resolves with whether it was accepted. */
 export type SendUpload = (upload: BlobUpload, bytes: Uint8Array) => Promise<boolean>;
 
 export const sendByFetch: SendUpload = async ({ method, url, headers }, bytes) =>
@@ -19,7 +19,7 @@ export function blobsContract(subject: Subject, send: SendUpload): void {
   };
 
   describe("blobs", () => {
-    it("brings back bytes and text, replaced whole", async () => {
+    it("returns bytes and text, and replaces existing blobs", async () => {
       const key = `${randomUUID()}/a`;
       await subject().blobs.put(key, "a long first text é");
       await subject().blobs.put(key, new Uint8Array([1, 0, 255]));
@@ -46,7 +46,7 @@ export function blobsContract(subject: Subject, send: SendUpload): void {
       expect(Buffer.concat(chunks).equals(data)).toBe(true);
     });
 
-    it("takes a file and leaves it where it is", async () => {
+    it("stores a file without moving it", async () => {
       const folder = await mkdtemp(join(tmpdir(), "weft-blob-"));
       try {
         const key = randomUUID();
@@ -59,7 +59,7 @@ export function blobsContract(subject: Subject, send: SendUpload): void {
       }
     });
 
-    it("lets somebody who has no other right put a blob, once", async () => {
+    it("lets a client without other permissions upload a blob once", async () => {
       const key = `uploads/${randomUUID()}/a`;
       const data = Buffer.alloc(300_000, "0123456789");
       const upload = await subject().blobs.uploadTo(key, { bytes: data.length, seconds: 60 });
@@ -71,7 +71,7 @@ export function blobsContract(subject: Subject, send: SendUpload): void {
       await subject().blobs.delete([key]);
     });
 
-    it("answers undefined where there is no blob, and deletes without complaint", async () => {
+    it("returns undefined for a missing blob, and ignores its deletion", async () => {
       const key = `${randomUUID()}/x`;
       await subject().blobs.put(key, "x");
       await subject().blobs.delete([key, `${key}/not-there`]);
@@ -96,7 +96,7 @@ export function blobsContract(subject: Subject, send: SendUpload): void {
     });
 
     it.each(["", "/a", "a//b", "a/", "../a", "a/./b", "a b", "a\\b", "ä", "a~"])(
-      "refuses the key %j",
+      "rejects the key %j",
       async (key) => {
         await expect(subject().blobs.put(key, "x")).rejects.toThrow();
       },

@@ -1,7 +1,7 @@
 import type { Blueprint } from "../aws/provision/blueprint.ts";
 import type { Resources } from "../resources.ts";
 
-/** What has to be at an endpoint for a platform with these resources, as the template names them in a stack. */
+/** The blueprint of these resources, with the names that the template gives them in a stack. */
 export function blueprintOf(stack: string, bucket: string, resources: Resources): Blueprint {
   const fifos = new Set(resources.queues.filter(({ fifo }) => fifo).map(({ name }) => name));
   const named = (queue: string): string => `${stack}-${queue}${fifos.has(queue) ? ".fifo" : ""}`;

@@ -4,7 +4,7 @@ import type { Subject } from "./resources.ts";
 
 export function claimsContract(subject: Subject): void {
   describe("claims", () => {
-    it("give a name to the first who asks, and tell that it is taken", async () => {
+    it("grant a name to the first caller and reject later ones", async () => {
       const name = `${randomUUID()}/a`;
       expect(await subject().claims.isTaken(name)).toBe(false);
       expect(await subject().claims.take(name)).toBe(true);
@@ -13,7 +13,7 @@ export function claimsContract(subject: Subject): void {
       expect(await subject().claims.isTaken(`${name}b`)).toBe(false);
     });
 
-    it("give a name to one of many who ask at once", async () => {
+    it("grant a name to one of many concurrent callers", async () => {
       const name = randomUUID();
       const taken = await Promise.all(Array.from({ length: 5 }, () => subject().claims.take(name)));
       expect(taken.filter(Boolean)).toHaveLength(1);

@@ -3,7 +3,7 @@ import { NoSuchKey, NotFound } from "@aws-sdk/client-s3";
 import { QueueDoesNotExist } from "@aws-sdk/client-sqs";
 import type { AwsClients } from "../aws/clients.ts";
 
-/** One request to AWS and what came of it, without what differs from time to time. */
+/** One request to AWS and its output or error, without values that vary between recordings. */
 export interface Exchange {
   readonly command: string;
   readonly input: unknown;
@@ -13,7 +13,7 @@ export interface Exchange {
 
 const BYTES = "$bytes";
 const DATE = "$date";
-/** Members whose text is the service's own choice. */
+/** Members whose values the service generates. */
 const CHOSEN = new Set([
   "ClientRequestToken",
   "ReceiptHandle",
@@ -23,12 +23,12 @@ const CHOSEN = new Set([
   "RequestId",
   "HostId",
 ]);
-/** Longer texts are recorded by their length. */
+/** Longer texts are recorded as their length. */
 const TEXT_CHARACTERS = 500;
 const TIMES = new Set(["SentTimestamp", "ApproximateFirstReceiveTimestamp"]);
 const SOME_TIME = "1800000000000";
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** What the SDK adds, and what only says how the answer travelled. */
+/** Members that the SDK adds, and transport metadata. */
 const LEFT_OUT = new Set(["$metadata", "$fault", "$retryable", "$response", "message", "stack", "__type"]);
 
 function settleText(stack: string, name: string, text: string): string {
@@ -41,7 +41,7 @@ function settleText(stack: string, name: string, text: string): string {
     .replace(/https?:\/\/[^/]+\/(?:queue\/[^/]+\/)?\d{12}\//g, "https://sqs/");
 }
 
-/** JSON that stands for the value, the same each time it is recorded. */
+/** The value as deterministic JSON. */
 export function settle(stack: string, value: unknown, name = ""): unknown {
   if (typeof value === "string") return settleText(stack, name, value);
   if (typeof value !== "object" || value === null) return value;
@@ -56,7 +56,7 @@ export function settle(stack: string, value: unknown, name = ""): unknown {
   );
 }
 
-/** The value that recorded JSON stands for. */
+/** The value for recorded JSON. */
 function revive(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(revive);
@@ -74,7 +74,7 @@ const ERRORS = {
   QueueDoesNotExist,
 };
 
-/** What the SDK throws for a recorded error. */
+/** The error that the SDK throws for a recorded error. */
 export function toError({ name, message, ...fields }: NonNullable<Exchange["error"]>): Error {
   const options = { message, $metadata: { httpStatusCode: 400 }, ...(revive(fields) as object) };
   const known = Object.entries(ERRORS).find(([known]) => known === name)?.[1];
@@ -83,13 +83,13 @@ export function toError({ name, message, ...fields }: NonNullable<Exchange["erro
     : new (known as new (fields: typeof options) => Error)(options);
 }
 
-/** What a recorded request was answered with: an output, or an error that is thrown. */
+/** Returns the recorded output, or throws the recorded error. */
 export function answer({ output, error }: Exchange): unknown {
   if (error !== undefined) throw toError(error);
   return { ...(revive(output) as object), $metadata: {} };
 }
 
-/** Writes down every request that the clients make from now on, in the order in which they were begun. */
+/** Records every request that the clients make from now on, in the order in which they start. */
 export function record(clients: AwsClients, stack: string): { exchanges: Exchange[]; clear(): void } {
   let exchanges: Exchange[] = [];
   const note = async (
@@ -109,7 +109,7 @@ export function record(clients: AwsClients, stack: string): { exchanges: Exchang
     }
   };
   for (const client of [clients.dynamodb, clients.sqs, clients.eventbridge, clients.s3]) {
-    // The four clients differ in their types of inputs alone.
+    // The four clients differ only in their input types.
     const stackOf = client.middlewareStack as unknown as {
       add(
         middleware: (

@@ -8,7 +8,7 @@ const detailsOf = (messages: readonly ReceivedMessage[]): unknown[] =>
   messages.map(({ body }) => (JSON.parse(body) as BusEnvelope).detail);
 
 export function messagesContract(subject: Subject, differences: Differences): void {
-  // Counts are approximate in AWS: they come right when nothing moves.
+  // Counts are approximate on AWS: they become exact once nothing changes.
   const eventually = (queue: string) => expect.poll(() => subject().queues.depth(queue), { timeout: 10_000 });
   const event = (detail: Record<string, unknown>): BusEntry => ({
     source: "weft.events",
@@ -22,7 +22,7 @@ export function messagesContract(subject: Subject, differences: Differences): vo
   });
 
   describe("bus", () => {
-    it("puts an envelope into the queue of every rule that matches, and into no other", async () => {
+    it("sends an envelope to the queue of every matching rule, and to no other", async () => {
       const detail = { id: randomUUID(), text: "é🙂" };
       await subject().bus.publish([event(detail)]);
       const message = only(await collect(subject(), "contract-events", 1));
@@ -39,7 +39,7 @@ export function messagesContract(subject: Subject, differences: Differences): vo
       await eventually("contract-commands").toMatchObject({ visible: 0 });
     });
 
-    it("matches inside of the detail", async () => {
+    it("matches nested fields of the detail", async () => {
       await subject().bus.publish([command("bash"), command("llm"), command("http")]);
       const messages = await collect(subject(), "contract-commands", 2);
       expect(detailsOf(messages)).toEqual(expect.arrayContaining([{ type: "bash" }, { type: "http" }]));
@@ -47,13 +47,13 @@ export function messagesContract(subject: Subject, differences: Differences): vo
       await eventually("contract-commands").toMatchObject({ visible: 0 });
     });
 
-    it("takes more entries than one request of AWS", async () => {
+    it("accepts more entries than one AWS request", async () => {
       await subject().bus.publish(Array.from({ length: 25 }, (_, n) => event({ n })));
       expect(await collect(subject(), "contract-events", 25)).toHaveLength(25);
       expect(await collect(subject(), "contract-everything", 25)).toHaveLength(25);
     });
 
-    it("refuses an entry above 1 MB", async () => {
+    it("rejects an entry above 1 MB", async () => {
       const publishing = subject().bus.publish([event({ text: "x".repeat(1_100_000) })]);
       await expect(publishing).rejects.toMatchObject({ code: "limit_exceeded" });
     });
@@ -69,7 +69,7 @@ export function messagesContract(subject: Subject, differences: Differences): vo
         send: [{ queue: "contract-standard", messages: [{ body: pk }] }],
       });
 
-    it("writes, publishes and sends where the conditions hold", async () => {
+    it("writes, publishes and sends if the conditions hold", async () => {
       const pk = randomUUID();
       expect(await commit(pk, true)).toEqual({ ok: true });
       expect(await subject().tables.get(ITEMS, { pk, sk: "a" })).toEqual({ pk, sk: "a" });
@@ -78,7 +78,7 @@ export function messagesContract(subject: Subject, differences: Differences): vo
       await collect(subject(), "contract-everything", 1);
     });
 
-    it("does nothing at all where one does not", async () => {
+    it("does nothing if one condition does not hold", async () => {
       const pk = randomUUID();
       expect(await commit(pk, false)).toEqual({ ok: false, failed: [0] });
       expect(await subject().tables.get(ITEMS, { pk, sk: "a" })).toBeUndefined();
@@ -88,7 +88,7 @@ export function messagesContract(subject: Subject, differences: Differences): vo
   });
 
   describe("scheduler", () => {
-    it("is told of expressions any number of times, also of those that it cannot say", async () => {
+    it("accepts expressions repeatedly, including those that it cannot express", async () => {
       const { scheduler } = subject();
       const expressions = ["0 9 * * *", "0 9 * * 0-6", "0 0 13 * 5", "0 0 31 2 *"];
       await scheduler.ensure(expressions);
@@ -104,14 +104,14 @@ export function messagesContract(subject: Subject, differences: Differences): vo
   describe("timers", () => {
     const QUEUE = "contract-standard";
 
-    it("sends the message when it is time, and at once where that is over", async () => {
+    it("sends the message when it is due, and at once if the time has passed", async () => {
       await subject().timers.set(randomUUID(), Date.now() + 1000, QUEUE, { body: "soon" });
       await subject().timers.set(randomUUID(), Date.now() - 1000, QUEUE, { body: "over" });
       const messages = await collect(subject(), QUEUE, 2);
       expect(messages.map(({ body }) => body)).toEqual(["over", "soon"]);
     });
 
-    it("moves a far-off timer that is set again, and forgets one that is cancelled", async () => {
+    it("moves a distant timer that is set again, and drops one that is cancelled", async () => {
       const [moved, cancelled] = [randomUUID(), randomUUID()];
       await subject().timers.set(moved, Date.now() + 3_600_000, QUEUE, { body: "before" });
       await subject().timers.set(cancelled, Date.now() + 3_600_000, QUEUE, { body: "cancelled" });
@@ -123,7 +123,7 @@ export function messagesContract(subject: Subject, differences: Differences): vo
       await eventually(QUEUE).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
     });
 
-    it.skipIf(differences.timersCannotBeRecalled)("forgets a timer that is about to come", async () => {
+    it.skipIf(differences.timersCannotBeRecalled)("drops a cancelled timer that is almost due", async () => {
       const [moved, cancelled] = [randomUUID(), randomUUID()];
       await subject().timers.set(moved, Date.now() + 1000, QUEUE, { body: "before" });
       await subject().timers.set(cancelled, Date.now() + 1000, QUEUE, { body: "cancelled" });

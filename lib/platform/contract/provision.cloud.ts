@@ -42,7 +42,7 @@ describe("provisioning", () => {
     return (await clients.eventbridge.send(command)).Targets?.map(({ Id }) => Id);
   };
 
-  it("makes what is not there, twice without a difference", async () => {
+  it("creates missing resources, and changes nothing the second time", async () => {
     await provision(blueprint, { clients });
     await provision(blueprint, { clients });
     const dead = (await attributes("dead")).QueueArn;
@@ -65,7 +65,7 @@ describe("provisioning", () => {
     expect(Buckets?.map(({ Name }) => Name)).toContain(name);
   });
 
-  it("lets the rules that send to a queue do so, and to that of fires those that are made for schedules", async () => {
+  it("permits rules to send to their queues, and the scheduler's rules to send to the fire queue", async () => {
     const senders = async (suffix: string): Promise<string[]> => {
       const { Statement } = JSON.parse((await attributes(suffix)).Policy ?? "");
       const arns: string[] = Statement[0].Condition.ArnLike["aws:SourceArn"];
@@ -75,7 +75,7 @@ describe("provisioning", () => {
     expect(await senders("fire")).toEqual([`${name}-fire`, `${name}-schedule-*`]);
   });
 
-  it("adds an index to a table, changes a queue's settings, and takes a target away", async () => {
+  it("adds an index to a table, changes a queue's settings, and removes a target", async () => {
     const index = { pk: "status", sk: "at" };
     await provision(
       {
@@ -92,12 +92,12 @@ describe("provisioning", () => {
     expect(await targets()).toEqual(["jobs"]);
   });
 
-  it("refuses an index whose keys differ from those that it has", async () => {
+  it("rejects an index whose keys differ from the existing ones", async () => {
     const other = { ...blueprint, tables: [{ name, indexes: { byStatus: { pk: "status", sk: "pk" } } }] };
     await expect(provision(other, { clients })).rejects.toThrow(/byStatus .* has other keys/);
   });
 
-  it("refuses a rule whose queue is not there", async () => {
+  it("rejects a rule whose queue does not exist", async () => {
     const rules = [{ name, bus: name, when: { pattern: {} }, targets: [target("gone")] }];
     await expect(provision({ ...blueprint, rules }, { clients })).rejects.toThrow(/not there/);
   });

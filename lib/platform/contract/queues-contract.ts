@@ -3,14 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { collect, type Differences, only, type Subject } from "./resources.ts";
 
-/** A wait that is told to end does so long before its 20 s are over. */
+/** An aborted wait ends long before its 20 s have passed. */
 const ENDS_MS = 10_000;
 
 const STANDARD = "contract-standard";
 const FIFO = "contract-fifo";
 
 export function queuesContract(subject: Subject, differences: Differences): void {
-  // Counts are approximate in AWS: they come right when nothing moves.
+  // Counts are approximate on AWS: they become exact once nothing changes.
   const eventually = (queue: string) => expect.poll(() => subject().queues.depth(queue), { timeout: 10_000 });
   const receive = (
     queue: string,
@@ -18,7 +18,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
   ) => subject().queues.receive(queue, { max: 10, visibilitySeconds: 30, waitSeconds: 1, ...options });
 
   describe("queues: standard", () => {
-    it("delivers what was sent, once deleted never again", async () => {
+    it("delivers a message, and never again after its deletion", async () => {
       const body = JSON.stringify({ text: "é🙂\u0000\n" });
       await subject().queues.send(STANDARD, [{ body }]);
       const message = only(await receive(STANDARD));
@@ -29,7 +29,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       await eventually(STANDARD).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
     });
 
-    it("delivers every one of many", async () => {
+    it("delivers each of many messages", async () => {
       const bodies = Array.from({ length: 35 }, (_, index) => `${index}`);
       await subject().queues.send(
         STANDARD,
@@ -39,7 +39,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       expect(messages.map(({ body }) => body).sort()).toEqual([...bodies].sort());
     });
 
-    it("hides a delivered message from others until its time is over, then counts the next delivery", async () => {
+    it("hides a delivered message until its visibility timeout ends, then counts the next delivery", async () => {
       await subject().queues.send(STANDARD, [{ body: "hidden" }]);
       const first = only(await receive(STANDARD, { visibilitySeconds: 1 }));
       expect(await receive(STANDARD, { waitSeconds: 0 })).toEqual([]);
@@ -48,7 +48,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       await subject().queues.delete(STANDARD, [second.receipt]);
     });
 
-    it("gives a message back at once, and keeps one hidden for longer", async () => {
+    it("makes a message visible at once, and extends its visibility timeout", async () => {
       await subject().queues.send(STANDARD, [{ body: "back" }]);
       const first = only(await receive(STANDARD));
       await subject().queues.changeVisibility(STANDARD, first.receipt, 0);
@@ -59,7 +59,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       await subject().queues.delete(STANDARD, [second.receipt]);
     });
 
-    it("wakes one who waits", async () => {
+    it("wakes a waiting receiver", async () => {
       const waiting = receive(STANDARD, { waitSeconds: 10 });
       await subject().queues.send(STANDARD, [{ body: "wake" }]);
       const message = only(await waiting);
@@ -67,7 +67,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
     });
 
     it(
-      "ends the wait with nothing when told to",
+      "ends an aborted wait with an empty list",
       async () => {
         const abort = new AbortController();
         const options = { max: 1, visibilitySeconds: 30, waitSeconds: 20, signal: abort.signal };
@@ -78,7 +78,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       ENDS_MS,
     );
 
-    it("holds a delayed message back", async () => {
+    it("delays a message", async () => {
       await subject().queues.send(STANDARD, [{ body: "later", delaySeconds: 1 }]);
       expect(await receive(STANDARD, { waitSeconds: 0 })).toEqual([]);
       await eventually(STANDARD).toMatchObject({ delayed: 1 });
@@ -87,7 +87,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       await subject().queues.delete(STANDARD, [message.receipt]);
     });
 
-    it("tells how many messages wait and how many are out", async () => {
+    it("counts waiting messages and messages in flight", async () => {
       await subject().queues.send(STANDARD, [{ body: "a" }, { body: "b" }, { body: "c" }]);
       const out = only(await receive(STANDARD, { max: 1 }));
       await eventually(STANDARD).toEqual({ visible: 2, inFlight: 1, delayed: 0 });
@@ -126,7 +126,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
     const send = (groupId: string, body: string, deduplicationId: string = randomUUID()): Promise<void> =>
       subject().queues.send(FIFO, [{ body, groupId, deduplicationId }]);
 
-    it("delivers the messages of a group in order, and of other groups meanwhile", async () => {
+    it("delivers the messages of a group in order, and those of other groups meanwhile", async () => {
       const [one, two] = [randomUUID(), randomUUID()];
       for (const body of ["1", "2", "3"]) await send(one, body);
       const first = only(await receive(FIFO, { max: 1 }));
@@ -140,7 +140,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       expect(rest.map(({ body }) => body)).toEqual(["2", "3"]);
     });
 
-    it("delivers the same message of a group again before the next one", async () => {
+    it("redelivers a message of a group before the next one", async () => {
       const group = randomUUID();
       await send(group, "1");
       await send(group, "2");
@@ -152,7 +152,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       expect((await collect(subject(), FIFO, 1)).map(({ body }) => body)).toEqual(["2"]);
     });
 
-    it("drops a second message of the same deduplication id", async () => {
+    it("drops a second message with the same deduplication id", async () => {
       const [group, id] = [randomUUID(), randomUUID()];
       await send(group, "once", id);
       await send(group, "twice", id);

@@ -7,8 +7,8 @@ import { SCENARIOS } from "./scenarios.ts";
 const FILE = new URL("recorded.json", import.meta.url);
 
 /**
- * What the services answer is what the tests without services take them to answer. After a change that is meant,
- * `WEFT_RECORD=1` writes the file anew. Services differ in what nobody reads, so other endpoints are not compared.
+ * Compares the recorded responses that other tests use with those of the services. After an intended change,
+ * `WEFT_RECORD=1` rewrites the file. Services differ in members that nobody reads, so only moto is compared.
  */
 describe.skipIf(process.env.WEFT_EMULATED !== "moto")("the recorded shapes", () => {
   let subject: CloudSubject;

@@ -12,17 +12,17 @@ const recorded = JSON.parse(readFileSync(new URL("recorded.json", import.meta.ur
   { result: unknown; exchanges: Exchange[] }
 >;
 
-describe("AWS as it was recorded", () => {
+describe("recorded AWS exchanges", () => {
   const clients = awsClients({ AWS_REGION: "us-east-1" });
   const mocks = [clients.dynamodb, clients.sqs, clients.eventbridge, clients.s3].map((client) =>
-    // The four differ in the types of their commands alone.
+    // The four clients differ only in the types of their commands.
     mockClient(client as DynamoDBClient),
   );
   afterAll(() => {
     for (const mock of mocks) mock.restore();
   });
 
-  it.each(Object.entries(SCENARIOS))("is asked the same and understood: %s", async (name, scenario) => {
+  it.each(Object.entries(SCENARIOS))("match the requests and are parsed: %s", async (name, scenario) => {
     const { result, exchanges = [] } = recorded[name] ?? {};
     const left = [...exchanges];
     for (const mock of mocks) {
@@ -31,7 +31,7 @@ describe("AWS as it was recorded", () => {
           command: command.constructor.name.replace(/Command$/, ""),
           input: settle("stack", command.input),
         };
-        // Addresses of queues are asked for when they are first needed, which was in another scenario.
+        // Queue URLs are requested when they are first needed, which was in another scenario.
         const at = left.findIndex((exchange) => exchange.command === asked.command);
         const next = asked.command === "GetQueueUrl" ? address(asked.input) : left.splice(at, 1)[0];
         expect(asked).toEqual({ command: next?.command, input: next?.input });

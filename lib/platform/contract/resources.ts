@@ -5,26 +5,32 @@ import type { QueueResource, Resources } from "../resources.ts";
 import { FIRE_QUEUE } from "../scheduler.ts";
 import type { Key, TableSpec } from "../tables.ts";
 
-/** The ports that the suite exercises, over a platform that has CONTRACT_RESOURCES. */
+/** The ports that the suite tests, over a platform that has CONTRACT_RESOURCES. */
 export interface ContractPlatform {
   readonly ports: Pick<
     Ports,
     "tables" | "queues" | "bus" | "outbox" | "blobs" | "claims" | "timers" | "scheduler"
   >;
-  /** Where no gateway stands before the blob store. */
+  /** Sends an upload if no gateway precedes the blob store. */
   readonly sendUpload?: (upload: BlobUpload, bytes: Uint8Array) => Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** What a platform may do in another way than the rest; each is named where it is tested. */
+/** Permitted differences of a platform; the tests name each of them. */
 export interface Differences {
-  /** A timer of the next minutes is a message on its way, which comes also when it is cancelled or moved. */
+  /**
+   * A timer within the next minutes is already a delayed message, which is delivered even if the timer is cancelled or
+   * moved.
+   */
   readonly timersCannotBeRecalled?: boolean;
-  /** A FIFO queue forgets a deduplication id with its message. A defect of an emulator: SQS knows it for five minutes. */
+  /**
+   * A FIFO queue forgets a deduplication id when its message is deleted. An emulator's defect: SQS keeps it for five
+   * minutes.
+   */
   readonly deduplicationEndsWithDelete?: boolean;
 }
 
-/** Answers the platform that the tests of a block share; it is open while they run. */
+/** Returns the platform that the tests of a block share; it is open while they run. */
 export type Subject = () => ContractPlatform["ports"];
 
 export interface ContractItem extends Key {
@@ -49,7 +55,7 @@ const queue = (name: string, more: Partial<QueueResource> = {}): QueueResource =
   ...more,
 });
 
-/** What a platform must have been given for the suite to run on it. */
+/** The resources that a platform needs to run the suite. */
 export const CONTRACT_RESOURCES: Resources = {
   tables: [{ name: ITEMS.name, indexes: ITEMS.indexes }],
   queues: [
@@ -82,7 +88,7 @@ export const CONTRACT_RESOURCES: Resources = {
   schedules: [],
 };
 
-/** Receives and deletes until `count` different messages came, or ten seconds have passed. */
+/** Receives and deletes until `count` distinct messages arrived, or ten seconds have passed. */
 export async function collect(
   ports: ReturnType<Subject>,
   from: string,
@@ -101,7 +107,7 @@ export async function collect(
   return [...messages.values()];
 }
 
-/** The single message that a receive answers; throws where there is none or more. */
+/** The only message of a receive; throws if there are none or several. */
 export function only(messages: readonly ReceivedMessage[]): ReceivedMessage {
   const [message, ...more] = messages;
   if (message === undefined || more.length > 0)

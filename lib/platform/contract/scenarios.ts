@@ -15,7 +15,7 @@ async function drain(ports: ScenarioPorts, queue: string): Promise<string> {
   return message.body;
 }
 
-/** Uses of a platform whose requests to AWS are the same each time; each leaves the queues empty. By name. */
+/** Operations whose AWS requests are deterministic, by name; each leaves the queues empty. */
 export const SCENARIOS: Readonly<Record<string, (ports: ScenarioPorts) => Promise<unknown>>> = {
   "an item of every type": async ({ tables }) => {
     const item: ContractItem = {

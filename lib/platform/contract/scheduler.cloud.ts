@@ -45,10 +45,10 @@ describe("rules for the expressions of schedules", () => {
     }
   });
 
-  it("go when no schedule has the expression any more, and no other rule does", async () => {
+  it("are deleted when no schedule has the expression any more, and other rules are not", async () => {
     const { clients, ports } = subject;
     const sweepTimers = async (): Promise<number> => 0;
-    // Its rules have names that begin as the own one's do.
+    // Its rules' names start with the same prefix.
     const stack = `${subject.stack}-schedule`;
     const other = awsScheduler({ client: clients.eventbridge, stack, sweepTimers });
     await other.ensure(["0 11 * * *"]);
@@ -61,7 +61,7 @@ describe("rules for the expressions of schedules", () => {
     expect(await expressionsOf()).toEqual([]);
   });
 
-  it("are found where there are more of them than a page of EventBridge has", async () => {
+  it("are found across several pages of EventBridge", async () => {
     const { clients } = subject;
     const stack = `pages-${randomUUID().slice(0, 8)}`;
     const sweepTimers = async (): Promise<number> => 0;

@@ -7,15 +7,15 @@ import type { ContractPlatform, Differences } from "./resources.ts";
 import { tablesContract } from "./tables-contract.ts";
 
 /**
- * What every platform must do, as tests: run it on one that has CONTRACT_RESOURCES. Tests share the
- * platform, use keys of their own and leave the queues empty.
+ * The behaviour of every platform as tests; the platform must have CONTRACT_RESOURCES. Tests share the platform, use
+ * distinct keys and leave the queues empty.
  */
 export function contractSuite(
   name: string,
   open: () => Promise<ContractPlatform>,
   differences: Differences = {},
 ): void {
-  describe(`${name} keeps the platform's contract`, () => {
+  describe(`${name} satisfies the platform contract`, () => {
     let platform: ContractPlatform | undefined;
     const subject = (): ContractPlatform["ports"] => {
       if (platform === undefined) throw new Error("the platform is not open");

@@ -17,7 +17,7 @@ export function tablesContract(subject: Subject): void {
   const sksOf = (items: readonly ContractItem[]): string[] => items.map(({ sk }) => sk);
 
   describe("tables: items", () => {
-    it("brings back what was put, of every type", async () => {
+    it("returns items of every type unchanged", async () => {
       const item: ContractItem = {
         ...fresh("ключ/🙂"),
         n: -1.5,
@@ -29,7 +29,7 @@ export function tablesContract(subject: Subject): void {
       expect(await subject().tables.get(table, { pk: item.pk, sk: item.sk })).toEqual(item);
     });
 
-    it("answers undefined for an item that is not there, and after its delete", async () => {
+    it("returns undefined for missing and deleted items", async () => {
       const key = fresh();
       expect(await subject().tables.get(table, key)).toBeUndefined();
       await put(key);
@@ -37,14 +37,14 @@ export function tablesContract(subject: Subject): void {
       expect(await subject().tables.get(table, key)).toBeUndefined();
     });
 
-    it("replaces an item whole", async () => {
+    it("replaces whole items", async () => {
       const key = fresh();
       await put({ ...key, n: 1, text: "old" });
       await put({ ...key, n: 2 });
       expect(await subject().tables.get(table, key)).toEqual({ ...key, n: 2 });
     });
 
-    it("finds many items in the order asked for, leaving out those that are not there", async () => {
+    it("returns many items in the requested order, without missing ones", async () => {
       const pk = await partition(Array.from({ length: 120 }, (_, index) => `s${index}`));
       const keys = Array.from({ length: 130 }, (_, index) => ({ pk, sk: `s${129 - index}` }));
       const found = await subject().tables.batchGet(table, keys);
@@ -82,7 +82,7 @@ export function tablesContract(subject: Subject): void {
       expect(outcome).toEqual(holds ? { ok: true } : { ok: false, failed: [0] });
     });
 
-    it("orders text by UTF-8, where JavaScript would not", async () => {
+    it("orders text by UTF-8 bytes, unlike JavaScript", async () => {
       const key = fresh();
       await put({ ...key, text: "\u{1F642}" });
       const outcome = await subject().tables.write([
@@ -91,7 +91,7 @@ export function tablesContract(subject: Subject): void {
       expect(outcome).toEqual({ ok: true });
     });
 
-    it("writes all or nothing, and names every condition that failed", async () => {
+    it("writes all or nothing, and reports every failed condition", async () => {
       const [one, two, three] = [fresh(), fresh(), fresh()];
       await put({ ...one, n: 1 });
       const outcome = await subject().tables.write([
@@ -104,7 +104,7 @@ export function tablesContract(subject: Subject): void {
       expect(await subject().tables.get(table, two)).toBeUndefined();
     });
 
-    it("lets exactly one of many writers through a condition", async () => {
+    it("lets exactly one of many concurrent writers satisfy a condition", async () => {
       const key = fresh();
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
@@ -116,7 +116,7 @@ export function tablesContract(subject: Subject): void {
   });
 
   describe("tables: updates", () => {
-    it("sets, keeps, adds and removes in one step and answers the item as it is then", async () => {
+    it("sets, keeps, adds and removes in one step and returns the new item", async () => {
       const key = fresh();
       await put({ ...key, n: 1, text: "kept", status: "old" });
       const item = await subject().tables.update(table, key, {
@@ -129,19 +129,19 @@ export function tablesContract(subject: Subject): void {
       expect(await subject().tables.get(table, key)).toEqual(item);
     });
 
-    it("makes the item where there is none, counting from 0", async () => {
+    it("creates a missing item, counting from 0", async () => {
       const key = fresh();
       expect(await subject().tables.update(table, key, { add: { n: 4 } })).toEqual({ ...key, n: 4 });
     });
 
-    it("changes nothing and answers undefined where a condition does not hold", async () => {
+    it("changes nothing and returns undefined if a condition does not hold", async () => {
       const key = fresh();
       await put({ ...key, n: 1 });
       expect(await subject().tables.update(table, key, { set: { n: 9 } }, [["n", "=", 2]])).toBeUndefined();
       expect(await subject().tables.get(table, key)).toEqual({ ...key, n: 1 });
     });
 
-    it("loses none of many updates at once", async () => {
+    it("loses none of many concurrent updates", async () => {
       const key = fresh();
       await Promise.all(
         Array.from({ length: 50 }, () => subject().tables.update(table, key, { add: { n: 1 } })),
@@ -153,7 +153,7 @@ export function tablesContract(subject: Subject): void {
   describe("tables: queries", () => {
     const order = ["A", "a", "a/1", "a/10", "a/2", "b", "é", "\uFF5E", "\u{1F642}"];
 
-    it("answers one partition in the order of UTF-8 bytes, either way", async () => {
+    it("returns one partition in the order of UTF-8 bytes, in both directions", async () => {
       const pk = await partition([...order].reverse());
       await partition(["other"]);
       expect(sksOf((await subject().tables.query(table, { pk })).items)).toEqual(order);
@@ -175,7 +175,7 @@ export function tablesContract(subject: Subject): void {
       expect(sksOf(reverse.items)).toEqual([...expected].reverse());
     });
 
-    it.each([false, true])("goes through all pages once by cursor (reverse: %j)", async (reverse) => {
+    it.each([false, true])("visits all pages once by cursor (reverse: %j)", async (reverse) => {
       const pk = await partition(order);
       const seen: string[] = [];
       let cursor: string | undefined;
@@ -212,14 +212,14 @@ export function tablesContract(subject: Subject): void {
       },
     );
 
-    it("refuses a cursor of another partition", async () => {
+    it("rejects a cursor of another partition", async () => {
       const pk = await partition(["a", "b"]);
       const { cursor = "" } = await subject().tables.query(table, { pk, limit: 1 });
       const other = subject().tables.query(table, { pk: randomUUID(), cursor });
       await expect(other).rejects.toMatchObject({ code: "cursor_invalid" });
     });
 
-    it("follows an index, which leaves out items without its attributes", async () => {
+    it("reads an index, which omits items without its attributes", async () => {
       const status = randomUUID();
       const keys = [fresh("1"), fresh("2"), fresh("3"), fresh("4")] as const;
       await put({ ...keys[0], status, at: "2" });
@@ -272,13 +272,13 @@ export function tablesContract(subject: Subject): void {
       await expect(put(item)).rejects.toMatchObject(refused);
     });
 
-    it("takes what just fits", async () => {
+    it("accepts items of the maximum size", async () => {
       const item = { pk: "k".repeat(2048), sk: "é".repeat(512), text: "x".repeat(405_000) };
       await put(item);
       expect(await subject().tables.get(table, { pk: item.pk, sk: item.sk })).toEqual(item);
     });
 
-    it("takes 100 writes, and refuses 101, one item twice, and more than 4 MB together", async () => {
+    it("accepts 100 writes, and rejects 101, one item twice, and more than 4 MB in total", async () => {
       const pk = randomUUID();
       expect(await subject().tables.write(many(100, (n) => ({ pk, sk: `${n}` })))).toEqual({ ok: true });
       await expect(subject().tables.write(many(101, (n) => ({ pk, sk: `${n}` })))).rejects.toMatchObject(
@@ -291,7 +291,7 @@ export function tablesContract(subject: Subject): void {
       await expect(subject().tables.write(large)).rejects.toMatchObject(refused);
     });
 
-    it("refuses an update that makes the item too large, and leaves the item", async () => {
+    it("rejects an update that makes the item too large, and does not change the item", async () => {
       const key = fresh();
       await put({ ...key, text: "x".repeat(300_000) });
       const update = subject().tables.update(table, key, {

@@ -7,7 +7,7 @@ const QUEUE = "contract-standard";
 const FIFO = "contract-fifo";
 const HOUR_MS = 3_600_000;
 
-describe("timers that are too far off for a delayed message", () => {
+describe("timers beyond the maximum delay of a message", () => {
   let subject: CloudSubject;
   beforeAll(async () => {
     subject = await openCloudSubject();
@@ -16,7 +16,7 @@ describe("timers that are too far off for a delayed message", () => {
 
   const empty = { visible: 0, inFlight: 0, delayed: 0 };
 
-  it("wait for the sweep that comes when they are due, and are sent once", async () => {
+  it("wait for the first sweep at which they are due, and are sent once", async () => {
     const now = Date.now();
     await subject.ports.timers.set(randomUUID(), now + HOUR_MS, QUEUE, { body: "due" });
     await subject.ports.timers.set(randomUUID(), now + 3 * HOUR_MS, QUEUE, { body: "later" });
@@ -29,7 +29,7 @@ describe("timers that are too far off for a delayed message", () => {
     expect((await collect(subject.ports, QUEUE, 1)).map(({ body }) => body)).toEqual(["later"]);
   });
 
-  it("are moved when set again, and forgotten when cancelled", async () => {
+  it("are moved when set again, and dropped when cancelled", async () => {
     const now = Date.now();
     const [moved, cancelled] = [randomUUID(), randomUUID()];
     await subject.ports.timers.set(moved, now + HOUR_MS, QUEUE, { body: "before" });
@@ -41,7 +41,7 @@ describe("timers that are too far off for a delayed message", () => {
     expect((await collect(subject.ports, QUEUE, 1)).map(({ body }) => body)).toEqual(["after"]);
   });
 
-  it("of a FIFO queue, which cannot delay, are swept from the first second on and keep their group", async () => {
+  it("of a FIFO queue, which cannot delay messages, are always swept and keep their group", async () => {
     const now = Date.now();
     const [groupId, deduplicationId] = [randomUUID(), randomUUID()];
     await subject.ports.timers.set(randomUUID(), now + 5000, FIFO, {
@@ -54,7 +54,7 @@ describe("timers that are too far off for a delayed message", () => {
     expect(await collect(subject.ports, FIFO, 1)).toMatchObject([{ body: "fifo", groupId }]);
   });
 
-  it("are all sent where there are more than a page of them", async () => {
+  it("are all sent if there are several pages of them", async () => {
     const now = Date.now();
     const bodies = Array.from({ length: 230 }, (_, n) => `${n}`);
     await Promise.all(

@@ -2,18 +2,20 @@ import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 
 export interface Alarm {
-  /** Looks again when to ring next; call it when that may have become sooner. */
+  /** Recomputes the next time; call it when that may have become earlier. */
   arm(): void;
-  /** Rings now if it is time, and settles when that is done. For tests that move the clock. */
+  /** Rings now if it is due, and resolves afterwards. For tests that move the clock. */
   poke(): Promise<void>;
   close(): void;
 }
 
-/** A clock that was set is noticed within so many milliseconds. */
+/** Interval, in milliseconds, at which a changed system clock is noticed. */
 const LOOK_EVERY_MS = 5000;
 const RETRY_MS = 1000;
 
-/** Calls `ring` at the time that `next` names (milliseconds since the epoch; undefined: not at all), never twice at once. */
+/**
+ * Calls `ring` at the time that `next` returns (milliseconds since the epoch; undefined: never). Calls never overlap.
+ */
 export function createAlarm(options: {
   readonly clock: Clock;
   readonly log: Log;

@@ -29,7 +29,7 @@ const text = async (key: string): Promise<string | undefined> => {
 };
 
 describe("an upload", () => {
-  it("of another length leaves nothing behind, and may be sent anew", async () => {
+  it("of another length stores nothing, and may be repeated", async () => {
     const path = await given();
     for (const wrong of [["abc"], ["ab", "cde"], []])
       expect(await blobs.receiver.find(path)?.take(chunks(...wrong))).toBe("of another length");
@@ -38,7 +38,7 @@ describe("an upload", () => {
     expect(await text("uploads/a")).toBe("abcd");
   });
 
-  it("of two at the same time is one of them, whole", async () => {
+  it("succeeds for one of two concurrent requests, and stores its whole content", async () => {
     const path = await given();
     const sent = ["abcd", "efgh", "ijkl"];
     const outcomes = await Promise.all(sent.map((one) => blobs.receiver.find(path)?.take(chunks(one))));
@@ -46,7 +46,7 @@ describe("an upload", () => {
     expect(await text("uploads/a")).toBe(sent[outcomes.indexOf("stored")]);
   });
 
-  it("that breaks off leaves nothing behind", async () => {
+  it("that is interrupted stores nothing", async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("ab");
       throw new Error("gone");
@@ -56,7 +56,7 @@ describe("an upload", () => {
     expect(await text("uploads/a")).toBeUndefined();
   });
 
-  it("is not taken by a path that was changed, made elsewhere or is too late", async () => {
+  it("is rejected if its path was changed, was signed elsewhere or has expired", async () => {
     const path = await given();
     const [claims = "", mac = ""] = path.slice(UPLOADS_PATH.length).split(".");
     const other = Buffer.from(JSON.stringify([now + HOUR_MS, 4, "documents/x"])).toString("base64url");
@@ -78,7 +78,7 @@ describe("an upload", () => {
     expect(blobs.receiver.find(path)).toBeUndefined();
   });
 
-  it("is also taken by the next server of the data folder, whose key nobody else may read", async () => {
+  it("is accepted by the next server of the data folder, whose key only its owner can read", async () => {
     const path = await given();
     expect((await stat(join(folder.path, "upload-key"))).mode & 0o777).toBe(0o600);
     const next = await openBlobs(folder.path, clock);
@@ -95,7 +95,7 @@ describe("an upload", () => {
     expect(() => broken.receiver.find(path)).toThrow(/holds no key/);
   });
 
-  it("that nobody came back for is removed after a day, and no other blob", async () => {
+  it("that was never finished is removed after a day, and no other blob", async () => {
     for (const key of ["uploads/old", "uploads/new", "documents/old"]) await blobs.put(key, "x");
     const old = new Date(now - 25 * HOUR_MS);
     for (const key of ["uploads/old", "documents/old"])

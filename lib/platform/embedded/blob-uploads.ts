@@ -5,18 +5,18 @@ import { type Blobs, UPLOADS_PATH, type UploadReceiver } from "../blobs.ts";
 import type { Clock } from "../clock.ts";
 
 const KEY_BYTES = 32;
-/** Longest path that is looked at. */
+/** Maximum length of a path. */
 const PATH_MAX = 4_096;
 
-/** Stores a blob where none lies; false where one does. */
+/** Stores a blob at a key that does not exist; false if it exists. */
 export type StoreNew = (key: string, write: (file: FileHandle) => Promise<void>) => Promise<boolean>;
 
 /**
- * Uploads by paths of the gateway: what may be put where, how long it is and until when stands in the path, signed with
- * a key of the data folder. Nothing is kept of those that nobody uses.
+ * Uploads at paths of the gateway. The path contains the key, length and expiry, signed with a key of the data folder,
+ * so that unused uploads need no state.
  */
 export function embeddedUploads(options: {
-  /** Of the file that holds the key; made when it is first needed. */
+  /** Path of the file with the signing key, which is created on first use. */
   readonly keyPath: string;
   readonly clock: Pick<Clock, "now">;
   readonly storeNew: StoreNew;
@@ -42,7 +42,7 @@ export function embeddedUploads(options: {
         const given = Buffer.from(mac, "base64url");
         const expected = sign(text);
         if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-        // Signed here: it is what was written above.
+        // The signature is valid, so this is the array that was encoded above.
         const [until, bytes, key, credential] = JSON.parse(Buffer.from(text, "base64url").toString()) as [
           number,
           number,

@@ -23,7 +23,7 @@ import { embeddedUploads, type StoreNew } from "./blob-uploads.ts";
 import { asFault } from "./storage-faults.ts";
 
 const PART = /^[A-Za-z0-9._-]{1,200}$/;
-/** Ends the file of a blob, and cannot stand in a key: so `a` and `a/b` can both be there. */
+/** Suffix of blob files. It cannot occur in a key, so `a` and `a/b` can both exist. */
 const FILE_END = "~";
 const CHUNK_BYTES = 64 * 1024;
 const TRIES = 5;
@@ -65,7 +65,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Makes the folders between `root` and `path`, each lasting as soon as it is there. */
+/** Creates the folders between `root` and `path`, and syncs each of them. */
 async function makeFolders(root: string, path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
   if (made === undefined) return;
@@ -81,7 +81,7 @@ async function* chunks(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Keys below a folder in order of their bytes, read folder by folder. */
+/** Keys below a folder in byte order, read one folder at a time. */
 async function* keysUnder(
   folder: string,
   start: string,
@@ -100,21 +100,22 @@ async function* keysUnder(
   }
 }
 
-/** Whether a key has a prefix, or a folder may hold such keys. */
+/** Whether a key has a prefix, or a folder may contain such keys. */
 const below =
   (prefix: string) =>
   (key: string): boolean =>
     key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key));
 
-/** Into a place where nothing lies. */
+/** Moves a file to a path that does not exist. */
 async function placed(temporary: string, path: string): Promise<void> {
   await link(temporary, path);
   await unlink(temporary);
 }
 
 /**
- * The blobs port over files. A blob is written beside its place, synced and renamed into it, so a reader
- * sees the old one or the new one whole. `observe` receives every write that the storage refuses. Throws TypeError for a key of other than `[A-Za-z0-9._-]` parts.
+ * The blobs port over files. A blob is written to a temporary file, synced and renamed, so a reader sees either the old
+ * content or the new content. `observe` receives every write error of the storage. Throws TypeError for keys whose
+ * parts do not match `[A-Za-z0-9._-]`.
  */
 export async function openBlobs(
   dataDir: string,
@@ -132,7 +133,7 @@ export async function openBlobs(
   }
   const pathOf = (key: string): string => join(root, ...checkKey(key)) + FILE_END;
 
-  /** False where one lies there that is not to be replaced. */
+  /** False if the blob exists and must not be replaced. */
   const store = async (
     key: string,
     write: (path: string) => Promise<void>,
@@ -148,7 +149,7 @@ export async function openBlobs(
           await into(temporary, path);
           break;
         } catch (error) {
-          // A delete took the empty folder away in between.
+          // A delete removed the empty folder in between.
           if (!isMissing(error) || tries === TRIES) throw error;
         }
       }
@@ -245,7 +246,7 @@ export async function openBlobs(
     },
     list: async (prefix, { limit = Number.POSITIVE_INFINITY, after = "" } = {}) => {
       const keys: string[] = [];
-      // A folder matters when keys in it can have the prefix, and can come after `after`.
+      // Only folders that can contain keys with the prefix and after `after` are read.
       const isBelow = below(prefix);
       const wanted = (key: string): boolean =>
         isBelow(key) && (key > after || (key.endsWith("/") && after.startsWith(key)));

@@ -11,7 +11,7 @@ import type { Store, Tx } from "./store.ts";
 
 export interface EmbeddedBus {
   readonly port: Bus;
-  /** The messages that the rules make of the entries. Throws `limit_exceeded` for an entry above 1 MB. */
+  /** The messages of the rules that match the entries. Throws `limit_exceeded` for an entry above 1 MB. */
   prepare(entries: readonly BusEntry[]): readonly PreparedSend[];
   send(tx: Tx, prepared: readonly PreparedSend[]): void;
 }
@@ -19,7 +19,7 @@ export interface EmbeddedBus {
 const ACCOUNT = "000000000000";
 const REGION = "local";
 
-/** What a rule's target receives, with the time in whole seconds as EventBridge gives it. */
+/** What a rule's target receives; the time has whole seconds, as in EventBridge. */
 export function envelope(
   now: number,
   source: string,
@@ -41,8 +41,9 @@ export function envelope(
 }
 
 /**
- * One message to a rule's queue; a FIFO queue gets all of a rule in one group. EventBridge has such a queue drop
- * what has the same body as another: none has, as every event has an id of its own, so none is looked for here.
+ * One message to a rule's queue; on a FIFO queue, all messages of a rule share one group. EventBridge uses
+ * content-based deduplication there. Bodies never repeat because every event has its own id, so it is not implemented
+ * here.
  */
 export function ruleMessage(body: string, rule: string, fifo: boolean): OutgoingMessage {
   return fifo ? { body, groupId: rule } : { body };
@@ -52,7 +53,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface CompiledRule extends RuleResource {
   readonly matches: (event: Fields) => boolean;
-  /** Whether it could match an event of this source and type. */
+  /** Whether the rule could match an event of this source and type. */
   readonly hears: (event: Fields) => boolean;
 }
 
@@ -69,7 +70,7 @@ function compileRule(rule: RuleResource): CompiledRule {
   };
 }
 
-/** The bus port: entries go at once into the queues of every rule that they match. */
+/** The bus port: sends entries at once to the queues of all matching rules. */
 export function embeddedBus(options: {
   readonly store: Store;
   readonly clock: Clock;
@@ -85,7 +86,7 @@ export function embeddedBus(options: {
     }
   }
 
-  // There are as many as types of events and commands.
+  // One entry per type of events and commands.
   const heard = new Map<string, readonly CompiledRule[]>();
   const rulesOf = (source: string, detailType: string): readonly CompiledRule[] => {
     const name = JSON.stringify([source, detailType]);
@@ -98,7 +99,7 @@ export function embeddedBus(options: {
   const prepareOne = ({ source, detailType, detail }: BusEntry): PreparedSend[] => {
     const event = envelope(clock.now(), source, detailType, [], detail);
     const body = JSON.stringify(event);
-    // Counted with its envelope, because so it has to fit into a message.
+    // The size includes the envelope, because the envelope must fit into a message.
     if (exceedsLimit("busEntryBytes", body)) {
       throw limitFault("busEntryBytes", `the event ${detailType}`, Buffer.byteLength(body));
     }

@@ -20,7 +20,7 @@ const at = (name: string): string => join(folder.path, name);
 const log = { error: (_message: string, fields?: Fields) => void logged.push(fields) };
 const openIt = () => openDatabase(folder.path, log);
 
-/** A database with these rows; its log is kept as a killed process leaves it. */
+/** Creates a database with these rows; `killed` keeps its log as a killed process leaves it. */
 async function fill(rows: number, options: { readonly killed?: boolean } = {}): Promise<void> {
   const store = openStore(at("weft.db"));
   store.define("CREATE TABLE IF NOT EXISTS t (n INTEGER PRIMARY KEY, text TEXT NOT NULL)");
@@ -48,7 +48,7 @@ async function damage(name: string, position: number): Promise<void> {
 const count = (store: ReturnType<typeof openIt>): unknown => store.get("SELECT count(*) AS n FROM t")?.n;
 
 describe("opening the database of a data folder", () => {
-  it("takes one that is sound, after a stop and after a kill, and says nothing", async () => {
+  it("opens an intact database after a stop and after a kill, and logs nothing", async () => {
     await fill(50);
     let store = openIt();
     expect(count(store)).toBe(50);
@@ -60,13 +60,13 @@ describe("opening the database of a data folder", () => {
     expect(logged).toEqual([]);
   });
 
-  it.each([4096 * 3, 4096 * 5, 100])("refuses one that is damaged at byte %i", async (position) => {
+  it.each([4096 * 3, 4096 * 5, 100])("rejects a database that is damaged at byte %i", async (position) => {
     await fill(50);
     await damage("weft.db", position);
     expect(openIt).toThrow(/weft\.db is damaged .*restore the data folder from a backup/s);
   });
 
-  it("refuses one whose end is missing, and what is no database", async () => {
+  it("rejects a truncated database and files of other formats", async () => {
     await fill(50);
     await truncate(at("weft.db"), (await stat(at("weft.db"))).size - 8192);
     expect(openIt).toThrow(/is damaged/);
@@ -74,7 +74,7 @@ describe("opening the database of a data folder", () => {
     expect(openIt).toThrow(/is damaged/);
   });
 
-  it("refuses to make one where a server's files lie without it", async () => {
+  it("does not create a database beside the other files of a server", async () => {
     await fill(5);
     await mkdir(at("blobs"));
     await writeFile(at("access-token"), "t");
@@ -90,7 +90,7 @@ describe("opening the database of a data folder", () => {
     openIt().close();
   });
 
-  it("logs how much of the log of a killed server is lost to damage, and goes on with the rest", async () => {
+  it("logs how much of a killed server's log is lost to damage, and continues with the rest", async () => {
     await fill(40, { killed: true });
     const frames = ((await readFile(at("weft.db-wal"))).length - 32) / FRAME_BYTES;
     await damage("weft.db-wal", 32 + 60 * FRAME_BYTES + 500);

@@ -5,15 +5,17 @@ import type { Log } from "../log.ts";
 import { countLogFrames } from "./log-frames.ts";
 import { openStore, type Store } from "./store.ts";
 
-/** A database of at most this size is checked as a whole, bytes: that takes a tenth of a second. */
+/** Maximum size in bytes of a database that is checked completely, which takes a tenth of a second. */
 const WHOLE_MAX_BYTES = 32 * 1024 * 1024;
-/** Of a larger one, its small tables and the start of the others, for so long at most, milliseconds. */
+/**
+ * Of a larger database, only small tables and the start of the others are checked, for at most this many milliseconds.
+ */
 const PARTS_MS = 300;
 const PART_ROWS = 2_000;
 
 const RESTORE = "restore the data folder from a backup";
 
-/** The database of a data folder cannot be used: its message says why, and what to do. */
+/** The database of a data folder cannot be used. The message states the reason and the remedy. */
 export class DatabaseUnusable extends Error {
   readonly code = "database_unusable";
   constructor(message: string, cause?: unknown) {
@@ -23,8 +25,8 @@ export class DatabaseUnusable extends Error {
 }
 
 /**
- * Opens the database of a data folder, and checks it for as long as a start may take. Logs what SQLite drops of its
- * log. Throws DatabaseUnusable where it is damaged or missing.
+ * Opens the database of a data folder, and checks it within the time that a start may take. Logs which part of its log
+ * SQLite drops. Throws DatabaseUnusable if it is damaged or missing.
  */
 export function openDatabase(
   dataDir: string,
@@ -58,7 +60,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** A server makes its database before its blobs, and before its token. */
+/** Whether a server has used the folder: it creates the database before the blobs and the token. */
 function isUsed(dataDir: string): boolean {
   const blobs = join(dataDir, "blobs");
   if (!existsSync(blobs)) return false;
@@ -89,7 +91,7 @@ function check(store: Store, bytes: number, hasLog: boolean): void {
   const names = store.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0");
   for (const name of names.map((row) => `"${String(row.name).replaceAll('"', '""')}"`)) {
     if (performance.now() > until) return;
-    // Of a large one, only the pages that hold its first rows are read.
+    // Of a large table, reads only the pages of its first rows.
     const few = store.get(`SELECT count(*) AS rows FROM (SELECT 1 FROM ${name} LIMIT ${PART_ROWS})`)?.rows;
     if (Number(few) < PART_ROWS) quickCheck(store, `PRAGMA quick_check(${name})`);
   }

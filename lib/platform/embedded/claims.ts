@@ -1,16 +1,16 @@
 import type { Claims } from "../claims.ts";
 
-/** Names that are kept; of more, those that were asked for longest ago are forgotten. */
+/** Maximum number of names; beyond it, the least recently requested ones are dropped. */
 const NAMES_MAX = 100_000;
 
 /**
- * In memory: the process that takes a name is the only one there is, and whatever it held is delivered anew,
- * and counted, after a restart.
+ * Claims in memory: only this process claims names, and its pending messages are delivered and counted again after a
+ * restart.
  */
 export function embeddedClaims(namesMax: number = NAMES_MAX): Claims {
   const taken = new Set<string>();
   const has = (name: string): boolean => {
-    // What is asked for again is still of interest.
+    // Re-inserting makes the name the most recently used.
     if (!taken.delete(name)) return false;
     taken.add(name);
     return true;

@@ -4,11 +4,11 @@ import type { Store, Tx } from "./store.ts";
 const WINDOW_MS = LIMITS.deduplicationSeconds.value * 1000;
 const FORGET_BATCH = 1000;
 
-/** The deduplication ids that FIFO queues took in the last five minutes. */
+/** The deduplication ids that FIFO queues accepted in the last five minutes. */
 export interface Deduplication {
-  /** True when the queue took a message of this id within the window; else it is taken down now. */
+  /** True if the queue accepted a message with this id within the window; otherwise records the id. */
   seen(tx: Tx, queue: string, id: string, now: number): boolean;
-  /** Drops what is older than the window. */
+  /** Deletes ids older than the window. */
   forget(tx: Tx, now: number): void;
 }
 
@@ -19,7 +19,7 @@ export function openDeduplication(store: Store): Deduplication {
   return {
     seen: (tx, queue, id, now) => {
       const at = tx.get("SELECT at FROM deduplication WHERE queue = ? AND id = ?", queue, id)?.at;
-      // A time ahead of now was written before the clock was set back.
+      // A time in the future was written before the clock was set back.
       if (at !== undefined && Math.abs(now - Number(at)) < WINDOW_MS) return true;
       tx.run("INSERT OR REPLACE INTO deduplication (queue, id, at) VALUES (?, ?, ?)", queue, id, now);
       return false;

@@ -4,14 +4,14 @@ import { createAlarm } from "./alarm.ts";
 import type { NewMessage } from "./queue-rows.ts";
 import type { Store, Tx } from "./store.ts";
 
-/** Messages that are not in their queue yet: delayed ones and timers. */
+/** Messages that are not in their queue yet: delayed messages and timers. */
 export interface DelayedMessages {
-  /** Under the same key only the last one stays. `due` in milliseconds since the epoch. */
+  /** Replaces the message with the same key. `due` is in milliseconds since the epoch. */
   put(tx: Tx, key: string, due: number, queue: string, message: NewMessage): void;
   cancel(tx: Tx, key: string): void;
-  /** How many wait for the queue under keys that begin so. */
+  /** Number of messages for the queue whose keys have this prefix. */
   count(queue: string, keyPrefix: string): number;
-  /** Delivers what is due now, and settles when that is on disk. */
+  /** Delivers what is due now, and resolves when that is on disk. */
   poke(): Promise<void>;
   close(): void;
 }
@@ -19,8 +19,8 @@ export interface DelayedMessages {
 const BATCH = 500;
 
 /**
- * Holds the messages on disk and only the next time in memory. `deliver` puts a message into its queue
- * within the commit that takes it from here; messages of queues that are not named stay where they are.
+ * Stores the messages on disk and only the next due time in memory. `deliver` adds a message to its queue in the commit
+ * that deletes it here; messages of undeclared queues are kept.
  */
 export function openDelayed(options: {
   readonly store: Store;

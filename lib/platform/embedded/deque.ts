@@ -1,4 +1,4 @@
-/** A first-in-first-out list whose ends are both cheap, however long it is. */
+/** A double-ended queue with constant-time operations at both ends. */
 export class Deque<Value> {
   #values: (Value | undefined)[] = [];
   #head = 0;
@@ -15,7 +15,7 @@ export class Deque<Value> {
     return this.#values[this.#head];
   }
 
-  /** The value at a place, counted from the first. */
+  /** The value at a position, counted from the first. */
   at(place: number): Value | undefined {
     return this.#values[this.#head + place];
   }

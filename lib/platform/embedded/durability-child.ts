@@ -2,8 +2,8 @@ import { CONTRACT_RESOURCES, ITEMS } from "../contract/resources.ts";
 import { openForTest } from "./test-platform.ts";
 
 /**
- * Commits numbered writes with a message each, and prints a number once its promise has settled, until
- * it is killed. Started by the durability test with the data folder and the first number.
+ * Commits numbered writes with a message each, and prints a number once its promise has resolved, until it is killed.
+ * The durability test starts it with the data folder and the first number.
  */
 const [dataDir = "", first = "0"] = process.argv.slice(2);
 const { ports } = await openForTest(dataDir, CONTRACT_RESOURCES);

@@ -28,7 +28,7 @@ describe("the embedded platform across restarts", () => {
     await folder.remove();
   });
 
-  /** Runs the child until it has acknowledged `count` writes, kills it and answers all that it acknowledged. */
+  /** Runs the child until it has acknowledged `count` writes, kills it and returns all acknowledged numbers. */
   const killAfter = async (count: number, first: number): Promise<number[]> => {
     const child = spawn(process.execPath, [CHILD, folder.path, String(first)], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -41,7 +41,7 @@ describe("the embedded platform across restarts", () => {
     return acknowledged;
   };
 
-  it("loses nothing that it acknowledged before a kill -9, and has each message of it", async () => {
+  it("loses no acknowledged write and no message after kill -9", async () => {
     const acknowledged: number[] = [];
     for (const round of [0, 1, 2]) acknowledged.push(...(await killAfter(300, round * 100_000)));
     const { tables, queues } = await open();
@@ -56,7 +56,7 @@ describe("the embedded platform across restarts", () => {
     expect((await queues.depth("contract-fifo")).visible).toBe(written);
   });
 
-  it("refuses a second holder of the data folder, naming the first, and gives way to one after a close", async () => {
+  it("rejects a second process in the data folder, naming the first, and admits one after a close", async () => {
     await open();
     const second = openForTest(folder.path, CONTRACT_RESOURCES);
     await expect(second).rejects.toMatchObject({
@@ -67,19 +67,19 @@ describe("the embedded platform across restarts", () => {
     expect((await stat(join(folder.path, "lock.db"))).mode & 0o777).toBe(0o600);
   });
 
-  it("makes the data folder for its owner only", async () => {
+  it("creates the data folder with access for its owner only", async () => {
     const path = join(folder.path, "new", "data");
     const made = await openForTest(path, CONTRACT_RESOURCES);
     await made.close();
     expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
-  it("tells of a data folder that cannot be one", async () => {
+  it("rejects a path that cannot be a data folder", async () => {
     await writeFile(join(folder.path, "file"), "");
     await expect(openForTest(join(folder.path, "file"), CONTRACT_RESOURCES)).rejects.toThrow(/file/);
   });
 
-  it("shows what was in flight again at once, with its count, and does not take its old receipt", async () => {
+  it("makes messages in flight visible again after a restart, with their count, and rejects old receipts", async () => {
     const before = await open();
     await before.queues.send("contract-poison", [{ body: "in flight" }]);
     const options = { max: 1, visibilitySeconds: 3600, waitSeconds: 1 };
@@ -109,7 +109,7 @@ describe("the embedded platform across restarts", () => {
     expect(timer).toMatchObject([{ body: "timer" }]);
   });
 
-  it("fills an index that the table did not have when the items came", async () => {
+  it("fills an index that was added after the items", async () => {
     const bare = { ...CONTRACT_RESOURCES, tables: [{ name: ITEMS.name, indexes: {} }] };
     const before = await open(bare);
     await before.tables.write([
@@ -122,7 +122,7 @@ describe("the embedded platform across restarts", () => {
     expect(items.map(({ sk }) => sk)).toEqual(["2", "1"]);
   });
 
-  it("delivers nothing for a rule that is left out, and leaves alone what is not in the resources", async () => {
+  it("delivers nothing for a removed rule, and keeps data that is not in the resources", async () => {
     const before = await open();
     await before.queues.send("contract-standard", [{ body: "kept" }]);
     await before.timers.set("t", Date.now() - 1, "contract-poison", { body: "kept" });

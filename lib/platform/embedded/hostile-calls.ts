@@ -1,41 +1,41 @@
 import { PlatformFault } from "../faults.ts";
 
-/** Misfortunes of a single call. Shares are from 0 to 1. */
+/** Failures of single calls. Shares are from 0 to 1. */
 export interface CallOptions {
-  /** Share of all calls that are refused as throttled; nothing of them happens. */
+  /** Share of all calls that are rejected as throttled, without effect. */
   readonly throttles?: number;
-  /** Share of the writes of items that are refused because a transaction of others holds an item. */
+  /** Share of item writes that are rejected because of a conflicting transaction. */
   readonly conflicts?: number;
-  /** Share of the calls that change something, do so, and reject as unavailable all the same. */
+  /** Share of changing calls that succeed and yet reject as unavailable. */
   readonly lostAnswers?: number;
 }
 
 export type Through = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** What a platform that may crash lets through. */
+/** Hooks of a platform that may crash. */
 export interface Crash {
   /** Throws after the crash. */
   alive(): void;
-  /** Rejects at the crash, also what is under way. */
+  /** Rejects at the crash, including pending calls. */
   readonly guard: Through;
-  /** May crash, just before the work or just after it. */
+  /** May crash immediately before or after the work. */
   readonly commit: Through;
 }
 
-/** Ways for a call to take to the platform. */
+/** Wrappers for calls to the platform. */
 export interface Calls {
-  /** One that changes nothing on disk. */
+  /** Reads. */
   readonly read: Through;
-  /** One that does. */
+  /** Commits. */
   readonly commit: Through;
-  /** One that changes items, which others may be in the way of. */
+  /** Commits of items, which may conflict with other transactions. */
   readonly write: Through;
 }
 
-/** Lets calls through, as often as the options say not without harm. */
+/** Wraps calls so that they fail as often as the options say. */
 export function hostileCalls(options: CallOptions, crash: Crash, random: () => number): Calls {
   const { throttles, conflicts, lostAnswers } = options;
-  // No number is drawn for what cannot happen, so that a seed means the same whatever options there are.
+  // No number is drawn for impossible failures, so that a seed means the same for any options.
   const happens = (share = 0): boolean => share > 0 && random() < share;
   const refuse = (share: number | undefined, reason: string): void => {
     if (happens(share)) throw new PlatformFault("throttled", reason);

@@ -5,7 +5,7 @@ import type { Key, Page, Query, TableSpec, Tables, Write } from "../tables.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An item as the indexes still see it, until the write that it was before reaches them. */
+/** The item as the indexes show it until a later write becomes visible in them. */
 interface Stale {
   readonly key: Key;
   readonly before: Fields | undefined;
@@ -15,8 +15,8 @@ interface Stale {
 const nameOf = (table: string, { pk, sk }: Key): string => JSON.stringify([table, pk, sk]);
 
 /**
- * Tables whose indexes see a write only some time after it was made, up to `lagMs` of the clock, each its own; the
- * tables themselves are read as they are. A query of an index reads all of its partition: for tests.
+ * Tables whose indexes show each write only after its own random delay of up to `lagMs`; reads of the tables themselves
+ * are current. A query of an index reads the whole partition: for tests.
  */
 export function laggingTables(tables: Tables, clock: Clock, lagMs: number, random: () => number): Tables {
   const stale = new Map<string, Stale[]>();
@@ -34,7 +34,7 @@ export function laggingTables(tables: Tables, clock: Clock, lagMs: number, rando
     }
   };
 
-  /** By name, the oldest state of each item of a table that its indexes may not have moved on from. */
+  /** By name: for each item of a table, the oldest state that its indexes may still show. */
   const seen = (table: string): Map<string, Stale> => {
     const now = clock.now();
     const oldest = new Map<string, Stale>();

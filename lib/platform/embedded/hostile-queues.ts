@@ -3,40 +3,40 @@ import type { Queues, ReceivedMessage } from "../queues.ts";
 import type { Resources } from "../resources.ts";
 import type { Calls } from "./hostile-calls.ts";
 
-/** Misfortunes of messages. Shares are from 0 to 1. */
+/** Failures of deliveries. Shares are from 0 to 1. */
 export interface DeliveryOptions {
   /** Share of the messages that are delivered twice. */
   readonly duplicates?: number;
-  /** Share of the messages of standard queues that others overtake. */
+  /** Share of the messages of standard queues that later ones overtake. */
   readonly reorders?: number;
-  /** Share of the deliveries that come late, by up to `delayMs`. */
+  /** Share of the deliveries that are late, by up to `delayMs`. */
   readonly delays?: number;
-  /** Milliseconds of the platform's clock, 30,000 unless given. */
+  /** Milliseconds of the platform's clock; default 30,000. */
   readonly delayMs?: number;
 }
 
-/** A delivery that is held back. */
+/** A delayed delivery. */
 interface Held {
   readonly message: ReceivedMessage;
-  /** When it may be made, by the platform's clock. */
+  /** Earliest delivery time, by the platform's clock. */
   readonly from: number;
-  /** When the message is hidden no more, so that the platform delivers it anew: in monotonic milliseconds, as there. */
+  /** When the visibility timeout ends and the platform redelivers the message, in monotonic milliseconds. */
   readonly until: number;
 }
 
-/** Deliveries of one queue that the wrapper makes up or holds back. */
+/** Duplicated and delayed deliveries of one queue. */
 interface Mischief {
   held: Held[];
-  /** Ids of messages that were made to come twice already. */
+  /** Ids of messages that were already duplicated. */
   readonly doubled: Set<string>;
-  /** FIFO queues: which message a receipt is of. */
+  /** FIFO queues: message id by receipt. */
   readonly ids: Map<string, string>;
 }
 
 const COPY_MARK = "~copy";
 const DELAY_MS = 30_000;
 
-/** Queues whose messages come twice, late and, where they are not FIFO, in any order; none is lost. */
+/** Queues that deliver messages twice, late and, unless they are FIFO, out of order; no message is lost. */
 export function hostileQueues(
   queues: Queues,
   options: DeliveryOptions & { readonly resources: Resources; readonly clock: Clock },
@@ -54,7 +54,7 @@ export function hostileQueues(
     return known;
   };
   const fifo = new Set(resources.queues.filter((queue) => queue.fifo).map(({ name }) => name));
-  /** A second redelivery may bury a message that is delivered once only. */
+  /** Queues with a maximum of one delivery: a duplicate would move the message to the dead-letter queue. */
   const deliveredOnce = new Set(
     resources.queues.filter(({ deadLetter }) => deadLetter?.maxReceiveCount === 1).map(({ name }) => name),
   );
@@ -69,7 +69,7 @@ export function hostileQueues(
       messages[other] = moved;
     }
   };
-  /** Takes out what may be delivered now, and forgets what the platform delivers anew. */
+  /** Returns the deliveries that are due, and drops those that the platform redelivers. */
   const release = (queue: string, max: number): ReceivedMessage[] => {
     const known = of(queue);
     const now = clock.now();
@@ -81,7 +81,7 @@ export function hostileQueues(
   const isLate = (): boolean => delays > 0 && random() < delays;
   const lateness = (): number => Math.ceil(random() * delayMs);
 
-  /** Standard queues: some messages come again next time, some later only, the rest in any order. */
+  /** Standard queues: duplicates some messages, delays some and shuffles the rest. */
   const disturb = (
     { held, doubled }: Mischief,
     released: readonly ReceivedMessage[],
@@ -119,7 +119,7 @@ export function hostileQueues(
         if (!fifo.has(queue)) return disturb(known, released, messages, max, until);
         for (const { receipt, id } of messages) known.ids.set(receipt, id);
         if (messages.length === 0 || !isLate()) return [...released, ...messages];
-        // All of them or none: a message must not overtake another of its group.
+        // All or none of them: a message must not overtake another of its group.
         const from = clock.now() + lateness();
         known.held.push(...messages.map((message) => ({ message, from, until })));
         return released;
@@ -129,7 +129,7 @@ export function hostileQueues(
       for (const receipt of receipts.filter((one) => !one.endsWith(COPY_MARK))) {
         const id = ids.get(receipt);
         ids.delete(receipt);
-        // A FIFO queue never has one message out twice at once: there the delete gets lost.
+        // A FIFO queue never delivers a message twice at once; losing the delete causes the second delivery.
         if (id !== undefined && !deliveredOnce.has(queue) && !doubled.has(id) && random() < duplicates) {
           doubled.add(id);
           await read(() => queues.changeVisibility(queue, receipt, 0));

@@ -25,7 +25,7 @@ describe("the hostile platform", () => {
     await folder.remove();
   });
 
-  /** Bodies in the order of delivery; every message is deleted when it comes. */
+  /** Bodies in the order of delivery; deletes every message at its delivery. */
   const consume = async (ports: EmbeddedPlatform["ports"], queue: string): Promise<string[]> => {
     const bodies: string[] = [];
     for (let empty = 0; empty < 2; ) {
@@ -62,7 +62,7 @@ describe("the hostile platform", () => {
     );
     const bodies = await consume(ports, "contract-fifo");
     expect(bodies.length).toBeGreaterThan(numbers.length);
-    // One that comes again comes after those that were delivered with it.
+    // A second delivery follows the messages that were delivered with the first.
     expect([...new Set(bodies)]).toEqual(numbers);
   });
 
@@ -88,7 +88,7 @@ describe("the hostile platform", () => {
     });
   };
 
-  it("can die at each commit of an outbox, before or after it, in order and with nothing in between", async () => {
+  it("can crash at each commit of an outbox, before or after it, in order and with nothing in between", async () => {
     const left = new Set<string>();
     for (const crashAtCommit of [1, 2, 3]) {
       for (const seed of [0, 1, 2, 3]) {
@@ -113,7 +113,7 @@ describe("the hostile platform", () => {
     expect([...left].sort()).toEqual(["000", "100", "110", "111"]);
   });
 
-  it("rejects every call under way and every later one once it crashed", async () => {
+  it("rejects every pending and later call after a crash", async () => {
     const ports = await open({ seed: 1, crashAtCommit: 2 });
     await ports.queues.send("contract-standard", [{ body: "acknowledged" }]);
     const waiting = ports.queues.receive("contract-fifo", { max: 1, visibilitySeconds: 30, waitSeconds: 20 });
@@ -128,7 +128,7 @@ describe("the hostile platform", () => {
     expect(await after.queues.depth("contract-standard")).toMatchObject({ visible: 1 });
   });
 
-  it("lets some messages come late, and none of them never", async () => {
+  it("delivers some messages late, and loses none", async () => {
     let now = 1_000_000;
     const clock = { now: () => now };
     for (const queue of ["contract-standard", "contract-fifo"]) {
@@ -145,7 +145,7 @@ describe("the hostile platform", () => {
     }
   });
 
-  it("shows writes in an index only after a while, each item as it was, and in the table at once", async () => {
+  it("shows writes in an index only after a delay, each item in its previous state, and in the table at once", async () => {
     let now = 1_000_000;
     const ports = await open({ seed: 1, indexLagMs: 10_000 }, { now: () => now });
     const { tables } = ports;
@@ -202,7 +202,7 @@ describe("the hostile platform", () => {
     expect(shown).toBeGreaterThan(45);
   });
 
-  it("refuses calls as throttled without doing them, and loses answers of calls that it did", async () => {
+  it("rejects throttled calls without effect, and loses responses of calls that took effect", async () => {
     const outcomes = async (options: Omit<HostileOptions, "seed">) => {
       await platform?.close();
       platform = undefined;
@@ -228,7 +228,7 @@ describe("the hostile platform", () => {
     expect(lost.there).toBe(numbers.length);
   });
 
-  it("refuses reads as well, and messages that are sent", async () => {
+  it("also rejects reads and sends", async () => {
     const ports = await open({ seed: 2, throttles: 1 });
     const throttled = { code: "throttled" };
     await expect(ports.tables.get(ITEMS, { pk: "p", sk: "1" })).rejects.toMatchObject(throttled);

@@ -10,15 +10,15 @@ import { seededRandom } from "./random.ts";
 export interface HostileOptions extends CallOptions, DeliveryOptions {
   /** The same seed and the same order of calls give the same misbehaviour. */
   readonly seed: number;
-  /** Queries of an index do not see writes that are younger, each up to so many milliseconds of the clock. */
+  /** Queries of an index do not show writes younger than a random delay, which is at most this many milliseconds. */
   readonly indexLagMs?: number;
-  /** Which commit the process dies at, from 1; whether just before or just after it, the seed says. */
+  /** The number, from 1, of the commit at which the process crashes; the seed decides whether before or after it. */
   readonly crashAtCommit?: number;
-  /** Told once, at the crash. */
+  /** Called once, at the crash. */
   readonly onCrash?: () => void;
 }
 
-/** What every call to a platform that crashed rejects with, also those under way. */
+/** The error of every call to a platform that crashed, including pending calls. */
 export class Crashed extends Error {
   readonly code = "crashed";
   constructor() {
@@ -68,10 +68,10 @@ function hostileTables(tables: Tables, { read, write }: Calls): Tables {
 }
 
 /**
- * The ports of the embedded platform as bad as AWS may be: messages twice, late and out of order, indexes that
- * lag behind their tables, calls that are refused or whose answers get lost, an outbox whose messages follow its
- * writes in commits of their own, and a crash at a given commit, after which every call rejects with Crashed. The
- * same seed misbehaves the same way.
+ * The embedded platform's ports with the failures that AWS may show: duplicate, late and reordered messages, indexes
+ * that lag behind their tables, rejected calls and lost responses, an outbox that sends its messages in separate
+ * commits after its writes, and a crash at a given commit, after which every call rejects with Crashed. Deterministic
+ * for a seed.
  */
 export function hostilePorts(ports: Ports, options: HostileOptions, resources: Resources): Ports {
   const { indexLagMs = 0 } = options;

@@ -25,7 +25,7 @@ const attribute: fc.Arbitrary<Attribute> = fc.letrec<{ value: Attribute }>((tie)
 })).value;
 
 describe("stored items", () => {
-  it("bring back every value, whatever names and texts it has", () => {
+  it("restore every value, with any names and texts", () => {
     void fc.assert(
       fc.property(attribute, (value) => {
         expect(decodeItem(encodeItem({ value }).text)).toEqual({ value });
@@ -33,7 +33,7 @@ describe("stored items", () => {
     );
   });
 
-  it("are never taken for smaller than they are", () => {
+  it("are never measured smaller than they are", () => {
     void fc.assert(
       fc.property(attribute, (value) => {
         expect(encodeItem({ value }).bytes).toBeGreaterThanOrEqual(measure({ value }));
@@ -53,7 +53,7 @@ describe("stored items", () => {
     expect(() => encodeItem({ value })).toThrow(TypeError);
   });
 
-  it("nest 32 levels and no more", () => {
+  it("may nest 32 levels and no more", () => {
     const nested = (levels: number): unknown => (levels === 0 ? "x" : [nested(levels - 1)]);
     expect(encodeItem({ value: nested(32) }).text).toContain("x");
     expect(() => encodeItem({ value: nested(33) })).toThrow(/itemDepth/);

@@ -3,15 +3,15 @@ import { measure, type StoredItem } from "../item-size.ts";
 import { LIMITS, limitFault } from "../limits.ts";
 
 /**
- * Items are stored as JSON. Binary values become `{"\u0000b": base64}`; a name of the item's own that
- * starts with NUL gets one more, so that it cannot be taken for one.
+ * Items are stored as JSON. Binary values become `{"\u0000b": base64}`; attribute names that start with NUL get another
+ * NUL, so that they differ from it.
  */
 const BINARY = "\u0000b";
 
 interface Scan {
-  /** Never below a third of the size that DynamoDB counts. */
+  /** At least a third of the size that DynamoDB counts. */
   units: number;
-  /** The item holds something that plain JSON would not bring back. */
+  /** The item contains values that plain JSON cannot represent. */
   special: boolean;
 }
 
@@ -94,11 +94,13 @@ function decodeSpecial(value: unknown): unknown {
 
 export interface EncodedItem {
   readonly text: string;
-  /** At least what DynamoDB counts; exact above a third of the limit. */
+  /** At least the size that DynamoDB counts; exact above a third of the limit. */
   readonly bytes: number;
 }
 
-/** The item as it is stored. Throws `limit_exceeded` above 400 KB or 32 levels, TypeError for what no item can hold. */
+/**
+ * Encodes an item. Throws `limit_exceeded` above 400 KB or 32 levels, TypeError for values that an item cannot store.
+ */
 export function encodeItem(item: object): EncodedItem {
   const found: Scan = { units: 0, special: false };
   scan(item, 0, found);

@@ -5,14 +5,14 @@ import type { Content, Counts, QueueRows } from "./queue-rows.ts";
 export interface Entry {
   readonly seq: number;
   readonly groupId: string | undefined;
-  /** Deliveries that were given back, and the one under way. */
+  /** Deliveries that were released, and the current one. */
   receives: number;
-  /** Deliveries that ended with an earlier process, or may have. */
+  /** Deliveries that ended, or may have ended, with an earlier process. */
   readonly interrupted: number;
-  /** Absent where it has to be read from disk: after a delivery, and beyond what is kept in memory. */
+  /** Missing if it must be read from disk: after a delivery, and beyond the window in memory. */
   content: Content | undefined;
   state: "ready" | "in-flight" | "gone";
-  /** When it is given back, by the monotonic clock; of a message in flight only. */
+  /** When the visibility timeout ends, by the monotonic clock; only for messages in flight. */
   deadline: number;
 }
 
@@ -25,34 +25,34 @@ export function newEntry(
   return { seq, groupId, ...counts, content, state: "ready", deadline: 0 };
 }
 
-/** Which message of a queue is next. Holds nothing on disk and delivers nothing itself. */
+/** The delivery order of one queue. Stores nothing on disk and delivers nothing itself. */
 export interface Lane {
-  /** A new message, committed. */
+  /** Adds a new, committed message. */
   arrive(entry: Entry): void;
   /**
-   * The next one to deliver, which is then held until it is given back or removed. After the one that was
-   * delivered before it in the same receive, it may be of the same group.
+   * The next message to deliver, which is then in flight until it is released or removed. After `previous` of the same
+   * receive, it may be of the same group.
    */
   next(previous?: Entry): Entry | undefined;
   giveBack(entry: Entry): void;
-  /** The message is no more, delivered or not. */
+  /** Removes a message, delivered or not. */
   remove(entry: Entry): void;
 }
 
-/** A queue's bodies in memory: so many messages and characters at most, whatever waits on disk. */
+/** Maximum number of message bodies of one queue in memory; the rest are on disk. */
 const WINDOW = 2000;
 const WINDOW_CHARACTERS = 4 * 1024 * 1024;
 const REFILL = 500;
 
-/** About in the order of sending. Only a window of the waiting messages is in memory. */
+/** Delivers roughly in the order of sending. Only a window of the waiting messages is in memory. */
 export function standardLane(rows: QueueRows): Lane {
   const fresh = new Deque<Entry>();
   const returned = new Deque<Entry>();
   let characters = 0;
-  /** Messages after `loadedThrough` are on disk only. */
+  /** Messages after `loadedThrough` are only on disk. */
   let onDisk = true;
   let loadedThrough = 0;
-  /** What is beyond it is not to be delivered yet, though it can be read. */
+  /** Later messages must not be delivered yet, although they can be read. */
   let arrivedThrough = rows.last;
 
   const load = (entry: Entry, { body }: Content): void => {
@@ -75,7 +75,7 @@ export function standardLane(rows: QueueRows): Lane {
     arrive: (entry) => {
       const { content } = entry;
       arrivedThrough = Math.max(arrivedThrough, entry.seq);
-      // A refill may have met it already, after one that arrived before it.
+      // A refill may have loaded it already, after an earlier arrival.
       if (entry.seq <= loadedThrough) return;
       if (onDisk || content === undefined || fresh.length >= WINDOW || characters > WINDOW_CHARACTERS)
         onDisk = true;
@@ -111,14 +111,14 @@ export function standardLane(rows: QueueRows): Lane {
 interface Group {
   readonly id: string;
   readonly entries: Deque<Entry>;
-  /** Delivered together: nothing more of the group goes out until all of them are deleted or back. */
+  /** Delivered together: the group is blocked until all of them are deleted or released. */
   readonly held: Set<Entry>;
   queued: boolean;
 }
 
 /**
- * Messages of one group in order, one receive of them after another, and groups in turn. The order of all is in
- * memory, a few dozen bytes a message; bodies only as far as the window goes.
+ * Delivers the messages of a group in order, one receive at a time, and rotates between groups. The order of all
+ * messages is in memory, a few dozen bytes each; bodies only within the window.
  */
 export function fifoLane(rows: QueueRows): Lane {
   const groups = new Map<string, Group>();
@@ -154,7 +154,7 @@ export function fifoLane(rows: QueueRows): Lane {
     characters -= entry.content?.body.length ?? 0;
     return entry;
   };
-  /** What follows in the group of one that is held. */
+  /** The next message of the group of a message in flight. */
   const following = ({ groupId }: Entry): Entry | undefined => {
     const group = groups.get(groupId ?? "");
     if (group === undefined || group.held.size === 0) return undefined;

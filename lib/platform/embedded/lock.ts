@@ -31,13 +31,13 @@ function holderOf(pidPath: string): string | undefined {
 }
 
 /**
- * Makes the data folder (0700) where it is missing, and holds it for this process. The lock is SQLite's
- * on a file of its own: the system drops it when the process dies, however it dies. Throws
- * DataFolderInUse when another process, or this one, has it, and DataFolderUnusable.
+ * Creates the data folder (mode 0700) if it is missing, and locks it for this process. The lock is SQLite's lock of a
+ * separate file: the system releases it however the process ends. Throws DataFolderInUse if this or another process
+ * holds it, and DataFolderUnusable.
  */
 export function lockDataFolder(dataDir: string): { release(): void } {
   const path = join(dataDir, "lock.db");
-  // The lock file itself must never be read by other means: closing it would drop the lock (POSIX).
+  // Never open the lock file by other means: closing it would release the lock (POSIX).
   const pidPath = join(dataDir, "lock.pid");
   let db: DatabaseSync | undefined;
   try {

@@ -1,25 +1,26 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
-/** A log that is larger is not checked: SQLite writes it back to the database at 16 MB, bytes. */
+/** Maximum size in bytes of a log that is checked; SQLite normally checkpoints it at 16 MB. */
 const CHECKED_MAX_BYTES = 128 * 1024 * 1024;
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** The last bit says in which byte order the checksums are. */
+/** The lowest bit gives the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 const PAGE_MIN_BYTES = 512;
 const PAGE_MAX_BYTES = 65_536;
 
-/** What SQLite reads of its log, and what it drops. */
+/** The frames of the log that SQLite reads and drops. */
 export interface LogFrames {
-  /** Changed pages that are read. */
+  /** Valid changed pages. */
   readonly valid: number;
-  /** Changed pages of the same log that follow a damaged one: SQLite drops it and them without a word. */
+  /** Changed pages from the first damaged one on: SQLite drops them silently. */
   readonly dropped: number;
 }
 
 /**
- * Counts the frames of a write-ahead log as SQLite does when it opens the database; undefined where there is no log to
- * speak of. Frames behind the end that belong to an earlier round of the log are neither. Source: sqlite.org/fileformat2.html, 4.
+ * Counts the frames of a write-ahead log as SQLite does when it opens the database; undefined if there is no valid log.
+ * Frames after the end that belong to an earlier generation of the log are not counted. Source:
+ * sqlite.org/fileformat2.html, section 4.
  */
 export function countLogFrames(path: string): LogFrames | undefined {
   const log = readLog(path);
@@ -49,7 +50,7 @@ export function countLogFrames(path: string): LogFrames | undefined {
   return { valid, dropped };
 }
 
-/** The salts change each time that the log is begun anew. */
+/** The salts change whenever the log restarts. */
 function ofThisRound(log: Buffer, at: number): boolean {
   return log.compare(log, 16, 24, at + 8, at + 16) === 0;
 }
@@ -71,7 +72,7 @@ function readLog(path: string): Buffer | undefined {
   }
 }
 
-/** The running checksum of a log: of the header, then of each frame after it. */
+/** The cumulative checksum of a log: of the header, then of each frame. */
 function checksum(log: Buffer, bigEndian: boolean) {
   const view = new DataView(log.buffer, log.byteOffset, log.byteLength);
   let first = 0;

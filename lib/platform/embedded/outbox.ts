@@ -4,7 +4,7 @@ import type { EmbeddedQueues } from "./queues.ts";
 import type { Store } from "./store.ts";
 import type { EmbeddedTables } from "./tables.ts";
 
-/** The outbox port in one commit: either the writes held and every message is in its queue, or nothing happened. */
+/** The outbox port in one commit: the writes and the messages are committed together, or nothing is. */
 export function embeddedOutbox(
   store: Store,
   tables: EmbeddedTables,

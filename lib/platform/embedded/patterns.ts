@@ -4,7 +4,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Test = (value: unknown) => boolean;
 type Matcher = (event: Fields) => boolean;
 
-/** A pattern that EventBridge would refuse; the message names the field. */
+/** A pattern that EventBridge would reject; the message names the field. */
 export class PatternInvalid extends Error {
   constructor(path: string, why: string) {
     super(`event pattern, field "${path}": ${why}`);
@@ -16,7 +16,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Parts between the stars; a backslash takes the star or backslash after it as it stands. */
+/** Parts between the stars; a backslash escapes the star or backslash after it. */
 function wildcardParts(pattern: string, path: string): string[] {
   const parts = [""];
   let afterStar = false;
@@ -40,7 +40,10 @@ function wildcardParts(pattern: string, path: string): string[] {
   return parts;
 }
 
-/** Each part at its first place after the one before it: no backtracking, because a star takes any text. */
+/**
+ * Matches each part at its first position after the previous part: needs no backtracking, because a star matches any
+ * text.
+ */
 function wildcard(pattern: string, path: string): Test {
   const parts = wildcardParts(pattern, path);
   const first = parts[0] ?? "";
@@ -89,7 +92,7 @@ function text(operand: unknown, path: string, test: (value: string, operand: str
   return (value) => typeof value === "string" && test(value, operand);
 }
 
-/** Undefined stands for `exists: false`, which looks at the field's absence and not at a value. */
+/** Undefined represents `exists: false`, which tests for the absence of the field, not for a value. */
 function compileTest(test: PatternTest, path: string): Test | undefined {
   if (!isObject(test)) {
     if (test !== null && !["string", "number", "boolean"].includes(typeof test)) {
@@ -132,7 +135,7 @@ function compileTest(test: PatternTest, path: string): Test | undefined {
   }
 }
 
-/** The values that stand in a field: the members of a list, at any depth, or the value itself. */
+/** The values of a field: the members of a list at any depth, or the value itself. */
 function valuesOf(value: unknown): unknown[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value.flatMap(valuesOf) : [value];
@@ -161,7 +164,7 @@ function compileFields(pattern: EventPattern, path: string): Matcher {
       name,
       (value) => {
         const objects = valuesOf(value).filter(isObject);
-        // Without the object all its fields are absent, which `exists: false` asks for.
+        // Without the object all its fields are absent, which `exists: false` matches.
         return objects.length === 0 ? matches({}) : objects.some(matches);
       },
     ];
@@ -172,9 +175,8 @@ function compileFields(pattern: EventPattern, path: string): Matcher {
 }
 
 /**
- * The pattern as a test of events, with EventBridge's meaning: all fields must match, a field matches when
- * any of its tests does, and a list in the event matches when any of its members does. Runs in linear
- * time. Throws PatternInvalid.
+ * Compiles a pattern with EventBridge's semantics: all fields must match, a field matches if any of its tests does, and
+ * a list in the event matches if any of its members does. Runs in linear time. Throws PatternInvalid.
  */
 export function compilePattern(pattern: EventPattern): (event: Fields) => boolean {
   return compileFields(pattern, "");

@@ -24,40 +24,40 @@ import { embeddedTimers } from "./timers.ts";
 import { trimHeap } from "./trim-heap.ts";
 
 export interface EmbeddedOptions {
-  /** Made (0700) where it is missing; one process at a time holds it. */
+  /** Created (mode 0700) if missing; one process at a time holds it. */
   readonly dataDir: string;
   readonly resources: Resources;
   readonly clock?: Clock;
   readonly log: Log;
   readonly commands: Commands;
   readonly scripts: Scripts;
-  /** Given where the log was made to redact by them; else they are read from the data folder here. */
+  /** Required if the log redacts with the same secrets; default: the secrets of the data folder. */
   readonly secrets?: FileSecrets;
   /** Receives the faults of the storage. */
   readonly storage?: StorageHealth;
-  /** Wraps the ports so that they misbehave as AWS may. For tests. */
+  /** Simulates AWS's failures at the ports. For tests. */
   readonly hostile?: HostileOptions;
 }
 
 export interface EmbeddedPlatform {
   readonly ports: Ports;
   readonly secrets: FileSecrets;
-  /** For the gateway. */
+  /** Accepts uploads for the gateway. */
   readonly uploads: UploadReceiver;
-  /** Serves timers, delays and schedules that are due by the clock now. For tests that move the clock. */
+  /** Processes timers, delays and schedules that are due now. For tests that move the clock. */
   poke(): Promise<void>;
-  /** Settles when all that was committed is on disk: nobody outside hears of it before. */
+  /** Resolves when all committed data is on disk; nothing is reported outside before that. */
   durable(): Promise<void>;
-  /** Gives back memory that is only kept to be quick: for a server that has nothing to do. */
+  /** Releases memory of caches, for an idle server. */
   releaseMemory(): Promise<void>;
-  /** Waits for what is being committed; ends waiting receives with nothing; gives the data folder free. */
+  /** Waits for pending commits, ends waiting receives with an empty list, and releases the data folder. */
   close(): Promise<void>;
 }
 
 /**
- * The whole platform in one data folder. Tables, queues, rules and schedules are those of `resources`;
- * what else lies in the folder stays untouched. Throws DataFolderInUse, DatabaseUnusable, or PlatformFault when the folder
- * cannot be written or AWS would not make the resources.
+ * The whole platform in one data folder, with the tables, queues, rules and schedules of `resources`; other data in the
+ * folder is not changed. Throws DataFolderInUse, DatabaseUnusable, or PlatformFault if the folder is not writable or
+ * AWS would reject the resources.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPlatform> {
   const { dataDir, resources, clock = systemClock, log, commands, scripts, hostile } = options;

@@ -1,6 +1,6 @@
 import type { Reader, Row, Store, Tx } from "./store.ts";
 
-/** A message as it is sent: checked, named and timed. */
+/** A message to send: validated, with id and time. */
 export interface NewMessage {
   readonly id: string;
   readonly body: string;
@@ -8,7 +8,7 @@ export interface NewMessage {
   readonly deduplicationId: string | undefined;
   /** Milliseconds since the epoch. */
   readonly sentAt: number;
-  /** Left out where another waits that was not delivered yet. */
+  /** Not added if another message waits that was not delivered yet. */
   readonly coalesces?: boolean;
 }
 
@@ -18,46 +18,46 @@ export interface Content {
   readonly sentAt: number;
 }
 
-/** What is known of a waiting message without reading it. */
+/** Metadata of a waiting message. */
 export interface Waiting {
   readonly seq: number;
   readonly groupId: string | undefined;
   readonly counts: Counts;
 }
 
-/** How often a message was delivered. */
+/** Delivery counts of a message. */
 export interface Counts {
-  /** Deliveries that were given back, and the one under way. */
+  /** Deliveries that were released, and the current one. */
   readonly receives: number;
-  /** Deliveries that ended with the process, or may have. */
+  /** Deliveries that ended, or may have ended, with the process. */
   readonly interrupted: number;
 }
 
-/** The rows of one queue: a table of its own, so that sending is appending. */
+/** The rows of one queue in a separate table, so that sending only appends. */
 export interface QueueRows {
   add(tx: Tx, message: NewMessage): number;
   content(seq: number): Content | undefined;
-  /** In order, after `seq`. */
+  /** Rows after `seq`, in order. */
   after(seq: number, limit: number): Iterable<Waiting & Content>;
   allWaiting(): Iterable<Waiting>;
   count(): number;
-  /** The highest number there was when the rows were opened; 0 where there was none. */
+  /** The highest number when the rows were opened; 0 if there were none. */
   readonly last: number;
-  /** What an earlier `setDelivered` has written; 0 without one. */
+  /** The value of an earlier `setDelivered`; 0 by default. */
   readonly markedThrough: number;
   setCounts(tx: Tx, seq: number, counts: Counts): void;
-  /** Messages up to this number may have been delivered; later ones were not. */
+  /** Records that messages up to this number may have been delivered, and later ones were not. */
   setDelivered(tx: Tx, through: number): void;
   has(tx: Tx, afterSeq: number): boolean;
-  /** Number of rows that were there. */
+  /** Returns the number of deleted rows. */
   remove(tx: Tx, seq: number): number;
-  /** Takes the message over to another queue under its id; undefined when it is not there any more. */
+  /** Moves the message to another queue and keeps its id; undefined if it no longer exists. */
   moveTo(
     tx: Tx,
     seq: number,
     target: QueueRows,
   ): { readonly seq: number; readonly groupId: string | undefined } | undefined;
-  /** Drops those of the oldest messages that were sent before; answers how many. */
+  /** Deletes some of the oldest messages that were sent before this time; returns their number. */
   expire(tx: Tx, sentBefore: number): number;
 }
 
@@ -68,9 +68,9 @@ function groupOf(value: unknown): string | undefined {
 }
 
 /**
- * A message that an earlier process may have delivered counts as interrupted once, even where that process did not
- * write it down: it may have died before it could, with the message in its hands. `inOrder`: messages are delivered in
- * the order of their numbers, so that what lies behind the last delivery is known to be fresh.
+ * A message that an earlier process may have delivered counts as interrupted once, even if that process did not record
+ * it: it may have died first, while it handled the message. `inOrder`: messages are delivered in the order of their
+ * numbers, so messages after the last delivered one are known to be undelivered.
  */
 export function openQueueRows(store: Store, name: string, inOrder: boolean): QueueRows {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name))
@@ -91,7 +91,7 @@ export function openQueueRows(store: Store, name: string, inOrder: boolean): Que
   const stored = store.get("SELECT through FROM queue_deliveries WHERE queue = ?", name)?.through;
   const markedThrough = Number(stored ?? 0);
   const delivered = inOrder && stored !== undefined ? Math.min(last, markedThrough) : last;
-  // A number that a failed commit took is not used again: numbers only have to grow.
+  // Numbers of failed commits are not reused: numbers only have to grow.
   let next = last + 1;
 
   const countsOf = (row: Row): Counts => ({

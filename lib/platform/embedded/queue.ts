@@ -19,37 +19,37 @@ export interface QueueContext {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The dead-letter queue by its name. */
+  /** Finds the dead-letter queue by its name. */
   readonly find: (name: string) => Queue;
-  /** A message was hidden until then (monotonic milliseconds). */
+  /** Called when a message is hidden until this time (monotonic milliseconds). */
   readonly hidden: (deadline: number) => void;
 }
 
-/** How long receive counts may stay in memory. A message that is deleted sooner never has its count written. */
+/** Milliseconds that receive counts may stay in memory. A message that is deleted earlier needs no write. */
 const COUNT_DELAY_MS = 20;
 const MOVE_RETRY_MS = 1000;
-/** The mark of what may have been delivered is set ahead by so many messages, so that few deliveries wait for its write. */
+/** `markedThrough` is set this many messages ahead, so that few deliveries wait for its write. */
 const MARKED_AHEAD = 16;
-/** Servers that may end with a message in their hands before it is dead-lettered: it may be what ends them. */
+/** Interrupted deliveries before a message is dead-lettered: it may be the cause of the crashes. */
 export const INTERRUPTED_MAX = 1_000;
 
 /**
- * One queue: rows on disk, order and deliveries in memory. What is hidden from whom is only in memory,
- * because the one process that holds the messages is this one: after a restart all are visible.
+ * One queue: rows on disk, order and deliveries in memory. Visibility is only in memory, because only this process
+ * holds the messages: after a restart all are visible.
  */
 export class Queue {
   readonly resource: QueueResource;
   readonly #context: QueueContext;
   readonly #rows: QueueRows;
   readonly #lane: Lane;
-  /** Tells deliveries of this process from those of one before. */
+  /** Distinguishes receipts of this process from those of earlier ones. */
   readonly #boot: string;
   #total: number;
-  /** The highest number that was delivered by this process. */
+  /** The highest number that this process delivered. */
   #lastDelivered = 0;
   /** On disk: messages up to this number may have been delivered. */
   #markedThrough: number;
-  /** Delivered at least once and still there, by number. */
+  /** Messages that were delivered at least once and still exist, by number. */
   readonly #delivered = new Map<number, Entry>();
   readonly #inFlight = new Set<Entry>();
   readonly #uncounted = new Set<Entry>();
@@ -71,9 +71,9 @@ export class Queue {
     return { visible: Math.max(0, this.#total - this.#inFlight.size), inFlight: this.#inFlight.size };
   }
 
-  /** Within a commit; those who wait are served after it, or once it is on disk. */
+  /** Within a commit; waiting receivers are served after it, or once it is on disk. */
   add(tx: Tx, message: NewMessage): void {
-    // What was committed before a delivery is there for its consumer to find.
+    // The consumer of a later delivery finds everything that was committed before it.
     if (message.coalesces === true && this.#rows.has(tx, this.#lastDelivered)) return;
     const seq = this.#rows.add(tx, message);
     const arrived = (): void => this.#arrived(newEntry(seq, message.groupId, undefined, message));
@@ -81,7 +81,7 @@ export class Queue {
     else tx.onceDurable(arrived);
   }
 
-  /** What there is, at once. Throws where not even the first can be read. */
+  /** Available messages, without waiting. Throws if not even the first one can be read. */
   take({ max, visibilitySeconds }: Wanted): ReceivedMessage[] {
     const messages: ReceivedMessage[] = [];
     let entry: Entry | undefined;
@@ -101,15 +101,15 @@ export class Queue {
   }
 
   /**
-   * Settles once it is on disk which messages may have been delivered, and for those that were there at the start how
-   * often: the one that ended the last process may be among them, and would else end every process after it, uncounted.
+   * Resolves once the disk records which messages may have been delivered and, for those that existed at the start, how
+   * often: one of them may have ended the last process, and would otherwise end every later process uncounted.
    */
   async counted(): Promise<void> {
     if (!this.resource.fifo && this.#lastDelivered > this.#markedThrough) await this.#mark();
     for (const { seq } of this.#uncounted) if (seq <= this.#rows.last) return this.#writeCounts();
   }
 
-  /** Settles with the first messages that come, or empty when told to give up. */
+  /** Resolves with the first messages that arrive, or with an empty list after `giveUp`. */
   wait(wanted: Wanted): { readonly messages: Promise<ReceivedMessage[]>; giveUp(): void } {
     const { promise, resolve } = Promise.withResolvers<ReceivedMessage[]>();
     const waiter: Waiter = { ...wanted, settle: resolve };
@@ -125,7 +125,7 @@ export class Queue {
     const entries = receipts.map((receipt) => this.#find(receipt)).filter((entry) => entry !== undefined);
     if (entries.length === 0) return;
     const { write, writeSoon } = this.#context.store;
-    // What follows in a group waits for it.
+    // Later messages of the group wait for it.
     const followed = this.resource.fifo && this.#total > this.#inFlight.size;
     await (followed ? write : writeSoon)((tx) => {
       const removed = entries.reduce((sum, { seq }) => sum + this.#rows.remove(tx, seq), 0);
@@ -148,7 +148,7 @@ export class Queue {
     }
   }
 
-  /** Gives back what was hidden until now; answers when the next of it is due (monotonic milliseconds). */
+  /** Releases messages whose visibility timeout has ended; returns the next such time (monotonic milliseconds). */
   giveBackDue(now: number): number {
     let next = Number.POSITIVE_INFINITY;
     let some = false;
@@ -164,7 +164,7 @@ export class Queue {
     return next;
   }
 
-  /** Drops messages that are older than the queue keeps them. */
+  /** Deletes messages that are older than the retention period. */
   expire(tx: Tx): void {
     const removed = this.#rows.expire(tx, this.#oldest());
     tx.afterCommit(() => {
@@ -172,7 +172,7 @@ export class Queue {
     });
   }
 
-  /** Ends waits, and leaves the receive counts to the last commit of the store. */
+  /** Ends waits, and leaves the receive counts to the store's last commit. */
   close(): void {
     void this.#writeCounts();
     for (const waiter of this.#waiters) waiter.settle([]);
@@ -189,7 +189,7 @@ export class Queue {
     this.#serve();
   }
 
-  /** Never throws: what it follows is committed, or is a timer. */
+  /** Never throws: its callers have committed, or are timers. */
   #serve(): void {
     try {
       for (let waiter = this.#waiters[0]; waiter !== undefined; waiter = this.#waiters[0]) {
@@ -207,7 +207,7 @@ export class Queue {
     return `${this.#boot}.${entry.seq}.${entry.receives}`;
   }
 
-  /** The message of a receipt; undefined when it is gone or was delivered again since. */
+  /** The message of a receipt; undefined if it was deleted or delivered again. */
   #find(receipt: string): Entry | undefined {
     const entry = this.#delivered.get(Number(receipt.split(".")[1]));
     return entry !== undefined && this.#receipt(entry) === receipt ? entry : undefined;
@@ -222,7 +222,7 @@ export class Queue {
     }
     const content = entry.content ?? this.#rows.content(entry.seq);
     if (content === undefined || content.sentAt < this.#oldest()) {
-      // Dropped by `expire`, now or soon.
+      // `expire` deletes it now or soon.
       this.#forget(entry);
       return undefined;
     }
@@ -291,12 +291,12 @@ export class Queue {
         });
       });
     } catch (error) {
-      // The counts in memory go on; they are written with the next delivery.
+      // The counts in memory remain correct; the next delivery writes them.
       this.#context.log.warn("receive counts could not be written", { queue: this.resource.name, error });
     }
   }
 
-  /** To the dead-letter queue; held back meanwhile, and tried again when that fails. */
+  /** Moves a message to the dead-letter queue; it is hidden meanwhile, and a failure is retried. */
   #bury(entry: Entry, target: string): void {
     const { store, log, find } = this.#context;
     const dead = find(target);
@@ -324,7 +324,7 @@ export class Queue {
   }
 }
 
-/** As they are true should the process end now. */
+/** The counts to persist in case the process ends now. */
 function countsOf({ state, receives, interrupted }: Entry): Counts {
   return state === "in-flight"
     ? { receives: receives - 1, interrupted: interrupted + 1 }

@@ -8,7 +8,7 @@ import { type EmbeddedQueues, embeddedQueues } from "./queues.ts";
 import { openStore, type Store } from "./store.ts";
 import { silentLog, temporaryFolder } from "./test-platform.ts";
 
-/** A wait that is told to end does so long before its 20 s are over. */
+/** An aborted wait ends long before its 20 s have passed. */
 const ENDS_MS = 10_000;
 
 const QUEUES: readonly QueueResource[] = [
@@ -78,12 +78,12 @@ describe("embedded queues", () => {
     queues = embedded.port;
   };
 
-  it("counts the delivery of what was there at the start on disk before it hands it over", async () => {
+  it("counts the delivery of messages from before the start on disk before it delivers them", async () => {
     await queues.send("standard", [{ body: "old" }]);
     await receive("standard");
     restart();
     const waiting = queues.receive("fifo", { max: 1, visibilitySeconds: 30, waitSeconds: 1 });
-    // The process before may have had it as well, and died before it could count that.
+    // The previous process may have received it too, and died before it could count that.
     expect(await receive("standard")).toMatchObject([{ body: "old", receiveCount: 1, interrupted: 1 }]);
     expect(store.get('SELECT receives, interrupted FROM "q.standard"')).toEqual({
       receives: 0,
@@ -111,7 +111,7 @@ describe("embedded queues", () => {
     await until(async () => (await queues.depth("dead")).visible === 1);
   });
 
-  it("takes nothing that waited behind the last delivery for interrupted", async () => {
+  it("does not count messages after the last delivered one as interrupted", async () => {
     const bodies = Array.from({ length: 200 }, (_, n) => ({ body: `${n}` }));
     await queues.send("standard", bodies);
     for (const { body } of await receive("standard", 3)) expect(Number(body)).toBeLessThan(3);
@@ -121,7 +121,7 @@ describe("embedded queues", () => {
       for (let batch = await receive("standard"); batch.length > 0; batch = await receive("standard")) {
         for (const { body, interrupted = 0 } of batch) seen.set(body, interrupted);
         if (seen.size >= 200) break;
-        // A process that ends early on has not touched most of them.
+        // A process that ends early has not delivered most of them.
         if (ends < 3) break;
       }
       expect(seen.get("0")).toBe(ends);
@@ -148,7 +148,7 @@ describe("embedded queues", () => {
     expect([...interrupted.values()].filter((count) => count === 0)).toEqual([]);
   });
 
-  it("dead-letters what a thousand processes ended with", { timeout: 60_000 }, async () => {
+  it("dead-letters a message after a thousand interrupted deliveries", { timeout: 60_000 }, async () => {
     await queues.send("twice", [{ body: "x" }]);
     for (let ends = 0; ends < INTERRUPTED_MAX; ends += 1) {
       expect(await receive("twice")).toHaveLength(1);
@@ -207,14 +207,14 @@ describe("embedded queues", () => {
     expect(await queues.depth("standard")).toMatchObject({ inFlight: 0, visible: 0 });
   });
 
-  it("does not deliver what is older than the queue keeps", async () => {
+  it("does not deliver messages beyond the retention period", async () => {
     await queues.send("standard", [{ body: "old" }]);
     now += 61_000;
     await queues.send("standard", [{ body: "new" }]);
     expect((await receive("standard")).map(({ body }) => body)).toEqual(["new"]);
   });
 
-  it("shares what comes among those who wait", async () => {
+  it("distributes messages among waiting receivers", async () => {
     const waiting = [1, 2, 3].map(() =>
       queues.receive("standard", { max: 1, visibilitySeconds: 30, waitSeconds: 10 }),
     );
@@ -249,7 +249,7 @@ describe("embedded queues", () => {
     ENDS_MS,
   );
 
-  it("delivers what waits of one FIFO group together, and the rest of it once all of that is done with", async () => {
+  it("delivers waiting messages of one FIFO group together, and later ones after all of those are deleted or released", async () => {
     await queues.send(
       "fifo",
       ["1", "2", "3", "4"].map((body) => ({ body, groupId: "g" })),
@@ -280,7 +280,7 @@ describe("embedded queues", () => {
             const bodies = together.map(({ body }) => body);
             expect(bodies).toEqual(waiting.get(groupId)?.slice(0, bodies.length));
           }
-          // Nothing more of a group goes out until all of what was delivered of it is done with.
+          // The group stays blocked until all its delivered messages are deleted or released.
           for (const [at, { groupId = "", body, receipt }] of messages.entries()) {
             const held = new Set(messages.slice(at).map((message) => message.groupId));
             const others = await receive("fifo", 1);

@@ -16,7 +16,7 @@ interface PreparedMessage extends NewMessage {
   readonly delaySeconds: number;
 }
 
-/** Messages that were checked when they were asked for; sending them cannot be refused any more. */
+/** Validated messages; sending them cannot be rejected. */
 export interface PreparedSend {
   readonly queue: Queue;
   readonly messages: readonly PreparedMessage[];
@@ -27,15 +27,15 @@ export interface EmbeddedQueues {
   readonly delayed: DelayedMessages;
   has(queue: string): boolean;
   isFifo(queue: string): boolean;
-  /** Throws `limit_exceeded` for a message that SQS would refuse. */
+  /** Throws `limit_exceeded` for a message that SQS would reject. */
   prepare(queue: string, messages: readonly OutgoingMessage[]): PreparedSend;
-  /** What a rule sends to its target. */
+  /** The message of a rule to its target. */
   prepareEvent(queue: string, detailType: string, message: OutgoingMessage): PreparedSend;
   send(tx: Tx, prepared: PreparedSend): void;
   close(): void;
 }
 
-/** Keys of delayed messages, told from those of timers. */
+/** Key prefix of delayed messages, to distinguish them from timers. */
 const DELAY_KEY = "delay:";
 const EXPIRE_EVERY_MS = 60_000;
 
@@ -48,7 +48,7 @@ function checkRange(
   if (value > LIMITS[limit].value) throw limitFault(limit, "the request", value);
 }
 
-/** The queues port over SQLite and memory: a message wakes the one who waits for it when its commit is done. */
+/** The queues port over SQLite and memory: a committed message wakes a waiting receiver. */
 export function embeddedQueues(options: {
   readonly store: Store;
   readonly clock: Clock;
@@ -165,7 +165,7 @@ export function embeddedQueues(options: {
       } catch (error) {
         throw asFault(error);
       }
-      // Nothing may be awaited between the look and the wait: what comes in between would wake nobody.
+      // No await between the check and the wait: a message in between would wake nobody.
       const { messages, giveUp } = queue.wait({ max, visibilitySeconds });
       const timer = setTimeout(giveUp, waitSeconds * 1000);
       signal?.addEventListener("abort", giveUp, { once: true });

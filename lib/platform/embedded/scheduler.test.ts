@@ -37,7 +37,7 @@ describe("the embedded scheduler", () => {
   const fired = async (queue = "each-minute"): Promise<number> =>
     (await platform.ports.queues.depth(queue)).visible;
 
-  it("fires each rule at the start, as EventBridge tells of it", async () => {
+  it("fires each rule at the start, with EventBridge's message", async () => {
     expect([await fired(), await fired("each-hour")]).toEqual([1, 1]);
     const options = { max: 1, visibilitySeconds: 30, waitSeconds: 0 };
     const [message] = await platform.ports.queues.receive("each-minute", options);
@@ -50,7 +50,7 @@ describe("the embedded scheduler", () => {
     });
   });
 
-  it("fires at the start of each minute and only then", async () => {
+  it("fires at the start of each minute and at no other time", async () => {
     now += 29_999;
     await platform.poke();
     expect(await fired()).toBe(1);
@@ -60,7 +60,7 @@ describe("the embedded scheduler", () => {
     expect([await fired(), await fired("each-hour")]).toEqual([2, 1]);
   });
 
-  it("fires so whatever expressions it is told of, or of none", async () => {
+  it("is independent of the expressions that it is given", async () => {
     const { scheduler } = platform.ports;
     for (const [at, expressions] of [
       ["12:01", ["1 12 * * *"]],
@@ -88,7 +88,7 @@ describe("the embedded scheduler", () => {
     expect([await fired(), await fired("each-hour")]).toEqual([3, 2]);
   });
 
-  it("sends timers that became due by a jump of the clock, the earliest first, and no others", async () => {
+  it("sends timers that became due by a jump of the clock, in order of time, and no others", async () => {
     const { timers, queues } = platform.ports;
     await timers.set("late", now + 3 * 24 * 60 * MINUTE, "each-hour", { body: "late" });
     await timers.set("early", now + 2 * 24 * 60 * MINUTE, "each-hour", { body: "early" });
@@ -100,7 +100,7 @@ describe("the embedded scheduler", () => {
     expect(bodies).toEqual(["early", "late"]);
   });
 
-  it("reads rates, and refuses what is none", () => {
+  it("parses rates, and rejects invalid ones", () => {
     expect(["rate(1 minute)", "rate(5 minutes)", "rate(2 hours)", "rate(1 day)"].map(parseRate)).toEqual([
       MINUTE,
       5 * MINUTE,

@@ -9,13 +9,13 @@ import type { Store } from "./store.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** Milliseconds between two fires. Throws TypeError for what is not `rate(n minutes|hours|days)`. */
+/** Milliseconds between two fires. Throws TypeError for expressions other than `rate(n minutes|hours|days)`. */
 export function parseRate(expression: string): number {
   const [, count = "", unit = "", plural = ""] =
     /^rate\((\d+) (minute|hour|day)(s?)\)$/.exec(expression) ?? [];
   const unitMs = UNIT_MS[unit];
   const n = Number(count);
-  // EventBridge wants the singular for one and the plural for more.
+  // EventBridge requires the singular for 1 and the plural otherwise.
   if (unitMs === undefined || n < 1 || (n === 1) !== (plural === "")) {
     throw new TypeError(`the schedule expression "${expression}" is not a rate(n minutes|hours|days)`);
   }
@@ -23,14 +23,14 @@ export function parseRate(expression: string): number {
 }
 
 export interface Scheduler {
-  /** Fires what is due by the clock now, and settles when the messages are on disk. */
+  /** Fires the rules that are due now, and resolves when the messages are on disk. */
   poke(): Promise<void>;
   close(): void;
 }
 
 /**
- * The scheduler port: the template's rules fire at the start of the minute by the clock of this process, and its
- * timers are sent by it, so there is nobody to be told.
+ * The scheduler port without work: this process fires the template's rules at the start of every minute and sends its
+ * timers itself.
  */
 export const ownClock: SchedulerPort = {
   ensure: async () => undefined,
@@ -39,9 +39,8 @@ export const ownClock: SchedulerPort = {
 };
 
 /**
- * Fires the template's scheduled rules: each at once, then at every multiple of its rate since the epoch.
- * A clock that was set forwards or back makes one fire, and none is made up for: what was missed is for
- * the one who is woken to find.
+ * Fires the template's scheduled rules: each at once, then at every multiple of its rate since the epoch. A change of
+ * the clock causes one fire; missed fires are not repeated, because the consumer finds what is due.
  */
 export function startScheduler(options: {
   readonly store: Store;

@@ -17,7 +17,7 @@ describe("secrets in a file", () => {
   });
   afterEach(() => folder.remove());
 
-  it("reads names and values, and sees when the file changes, comes or goes", async () => {
+  it("reads names and values, and notices changes, creation and removal of the file", async () => {
     const secrets = fileSecrets(folder.path);
     expect(await secrets.get("A")).toBeUndefined();
     await write('A=first\n# a comment\nexport B="two words"\n');
@@ -29,7 +29,7 @@ describe("secrets in a file", () => {
     expect(await secrets.get("A")).toBeUndefined();
   });
 
-  it("hands out nothing while others may read the file, and says how to mend it", async () => {
+  it("returns no secrets while others may read the file, and states the remedy", async () => {
     await write("A=value\n");
     await chmod(path, 0o640);
     const secrets = fileSecrets(folder.path);
@@ -41,7 +41,7 @@ describe("secrets in a file", () => {
     await expect(secrets.get("A")).rejects.toMatchObject(refused);
   });
 
-  it("redacts a value in every form it may surface in, and nothing else", async () => {
+  it("redacts a value in every form in which it may appear, and nothing else", async () => {
     const value = 's3cr&t "päss"/x';
     await write(`A='${value}'\nSHORT=abc\n`);
     const { redact, get } = fileSecrets(folder.path);
@@ -67,7 +67,7 @@ describe("secrets in a file", () => {
     expect(redact("abc stays, as does the rest")).toBe("abc stays, as does the rest");
   });
 
-  it("takes the longest value first, and keeps knowing values that were replaced", async () => {
+  it("redacts the longest value first, and also replaced values", async () => {
     await write("A=secret\nB=secret-longer\n");
     const secrets = fileSecrets(folder.path);
     expect(secrets.redact("secret-longer secret")).toBe("*** ***");

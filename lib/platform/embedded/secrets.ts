@@ -7,15 +7,15 @@ import type { Secrets } from "../secrets.ts";
 import { asFault } from "./storage-faults.ts";
 
 export interface FileSecrets extends Secrets {
-  /** Redacts a further value from now on: one that is not in the file, such as the access token. */
+  /** Also redacts this value from now on, for secrets that are not in the file, such as the access token. */
   alsoRedact(value: string): void;
 }
 
 const OTHERS_MODE = 0o077;
 
 /**
- * The secrets port over `secrets.env` in the data folder, `NAME=value` a line. The file is looked at on
- * every use and read again when it changed; without the file there are no secrets.
+ * The secrets port over `secrets.env` in the data folder, with one `NAME=value` per line. Every use checks the file and
+ * reads it again if it changed; without the file there are no secrets.
  */
 export function fileSecrets(dataDir: string): FileSecrets {
   const path = join(dataDir, "secrets.env");
@@ -48,7 +48,7 @@ export function fileSecrets(dataDir: string): FileSecrets {
   try {
     refresh();
   } catch {
-    // Whoever asks for a secret is told; the others need none.
+    // `get` throws this error; redaction works without it.
   }
   return {
     get: async (name) => {

@@ -1,6 +1,6 @@
 import { PlatformFault, type PlatformFaultCode } from "../faults.ts";
 
-/** Primary result codes of SQLite; extended ones hold theirs in the low byte. */
+/** Primary result codes of SQLite; extended codes contain them in the low byte. */
 const SQLITE_CODES: Readonly<Record<number, PlatformFaultCode>> = {
   5: "unavailable", // BUSY
   6: "unavailable", // LOCKED
@@ -30,14 +30,14 @@ function codeOf(error: Error): PlatformFaultCode | undefined {
   return undefined;
 }
 
-/** The platform's fault behind an error of SQLite or of the file system; undefined for any other error. */
+/** The platform fault for an error of SQLite or of the file system; undefined for other errors. */
 export function storageFault(error: unknown): PlatformFault | undefined {
   if (error instanceof PlatformFault || !(error instanceof Error)) return undefined;
   const code = codeOf(error);
   return code === undefined ? undefined : new PlatformFault(code, error.message, { cause: error });
 }
 
-/** The error as callers should see it: a platform's fault where it is one, else as it was. */
+/** Returns the platform fault for a storage error, and any other error unchanged. */
 export function asFault(error: unknown): unknown {
   return storageFault(error) ?? error;
 }

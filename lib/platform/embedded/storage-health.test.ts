@@ -30,7 +30,7 @@ describe("the health of the storage", () => {
     expect(logged).toEqual([]);
   });
 
-  it("is bad from the first fault on, said once, until a file can be written again", async () => {
+  it("is faulty from the first fault on, logged once, until a file can be written again", async () => {
     const health = openHealth();
     for (let n = 0; n < 3; n += 1) health.observe(new PlatformFault("storage_full"));
     expect(await health.check()).toMatchObject({ code: "storage_full" });
@@ -39,14 +39,14 @@ describe("the health of the storage", () => {
     expect(logged).toEqual([expect.any(String), "the storage can be used again"]);
   });
 
-  it("is good where an error came from another disk", async () => {
+  it("stays healthy if an error came from another disk", async () => {
     const health = openHealth();
     health.suspect(Object.assign(new Error("no space"), { code: "ENOSPC" }));
     expect(await health.check()).toBeUndefined();
     expect(logged).toEqual([]);
   });
 
-  it("is bad for good once the database is found damaged, and readiness says so", async () => {
+  it("stays faulty once the database is found damaged, and readiness reports it", async () => {
     const path = join(folder.path, "weft.db");
     const health = openHealth();
     let store = openStore(path);

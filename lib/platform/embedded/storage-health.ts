@@ -5,20 +5,20 @@ import type { Log } from "../log.ts";
 import type { StorageHealth } from "../storage-health.ts";
 import { asFault } from "./storage-faults.ts";
 
-/** Whatever its kind, a file system with less free space than this is full for everybody, bytes. */
+/** A file system with less free space than this, in bytes, counts as full. */
 const FREE_MIN_BYTES = 256 * 1024;
-/** A full storage can be used again once this much can be written: most changes need less, bytes. */
+/** A full storage counts as usable once this many bytes can be written; most changes need less. */
 const PROBE_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** A fault that was just observed needs no check, milliseconds. */
+/** An observed fault is not checked again for this many milliseconds. */
 const CERTAIN_FOR_MS = 500;
 
-/** Faults of the data folder; of a damaged one, nothing is known until a start checks it. */
+/** Faults of the data folder. Damage persists until the next start checks the database. */
 const STORAGE_CODES: ReadonlySet<string> = new Set(["storage_full", "storage_read_only", "storage_damaged"]);
 const IO_CODES: ReadonlySet<unknown> = new Set(["EIO"]);
 const SQLITE_IOERR = 10;
 
-/** Observes the faults of one data folder, and finds out by writing a file there when they are gone. */
+/** Tracks the faults of one data folder, and writes a test file there to detect that they are gone. */
 export function storageHealth(dataDir: string, log: Pick<Log, "error" | "info">): StorageHealth {
   const probePath = join(dataDir, "write-probe");
   let current: PlatformFault | undefined;
@@ -67,7 +67,7 @@ function isStorageFault({ code, cause }: PlatformFault): boolean {
   return IO_CODES.has(fileCode) || (typeof errcode === "number" && (errcode & 0xff) === SQLITE_IOERR);
 }
 
-/** Cheap, and says nothing of quotas and of space that is reserved for root: the first fault tells of those. */
+/** A cheap check that ignores quotas and space reserved for root, which the first fault reports. */
 async function noSpace(dataDir: string): Promise<PlatformFault | undefined> {
   try {
     const { bfree, bsize, blocks } = await statfs(dataDir);

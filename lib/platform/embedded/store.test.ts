@@ -22,14 +22,14 @@ describe("the store", () => {
       tx.run("INSERT INTO t (n, text) VALUES (?, ?)", n, text);
   const numbers = (): unknown[] => store.all("SELECT n FROM t ORDER BY n").map((row) => row.n);
 
-  it("keeps its files to their owner", async () => {
+  it("creates its files with access for their owner only", async () => {
     await store.write(insert(1));
     for (const name of ["weft.db", "weft.db-wal"]) {
       expect((await stat(join(folder.path, name))).mode & 0o777).toBe(0o600);
     }
   });
 
-  it("commits all writes of one turn together, before any of them settles", async () => {
+  it("commits all writes of one turn together, before any of them resolves", async () => {
     const seen: unknown[] = [];
     const writes = [1, 2, 3].map((n) => store.write(insert(n)).then(() => seen.push(numbers())));
     expect(numbers()).toEqual([]);
@@ -41,12 +41,12 @@ describe("the store", () => {
     ]);
   });
 
-  it("lets a write see those before it in its group", async () => {
+  it("shows a write the earlier ones of its group", async () => {
     void store.write(insert(1));
     expect(await store.write((tx) => tx.get("SELECT count(*) AS n FROM t")?.n)).toBe(1);
   });
 
-  it("lets effects of a commit go on at once, and those that have to be durable once they are", async () => {
+  it("runs commit effects at once, and durable effects after the sync", async () => {
     const seen: string[] = [];
     const writes = [1, 2, 3, 4].map((n) =>
       store
@@ -64,7 +64,7 @@ describe("the store", () => {
     expect(seen.slice(9)).toEqual(Array(4).fill("settled"));
   });
 
-  it("has what was committed on disk when it says so, however much is written meanwhile", async () => {
+  it("resolves `durable` once the earlier commits are on disk, however much is written meanwhile", async () => {
     const order: number[] = [];
     await Promise.all(
       Array.from({ length: 50 }, async (_, n) => {
@@ -82,7 +82,7 @@ describe("the store", () => {
     expect(numbers()).toHaveLength(51);
   });
 
-  it("undoes a write that fails half way, and still commits the others of its group", async () => {
+  it("rolls back a write that fails half way, and still commits the others of its group", async () => {
     const effects: string[] = [];
     const results = await Promise.allSettled([
       store.write((tx) => {
@@ -104,7 +104,7 @@ describe("the store", () => {
     expect(effects).toEqual(["first"]);
   });
 
-  it("rejects a whole group when the disk is full, changes nothing, and goes on once there is space", async () => {
+  it("rejects a whole group when the disk is full, changes nothing, and continues once there is space", async () => {
     const pages = Number(store.get("PRAGMA page_count")?.page_count);
     store.define(`PRAGMA max_page_count = ${pages + 2}`);
     const effects: string[] = [];
@@ -126,7 +126,7 @@ describe("the store", () => {
     expect(numbers()).toEqual([2]);
   });
 
-  it("says so when the storage cannot be written", async () => {
+  it("reports that the storage cannot be written", async () => {
     store.define("PRAGMA query_only = 1");
     await expect(store.write(insert(1))).rejects.toMatchObject({ code: "storage_read_only" });
     store.define("PRAGMA query_only = 0");
@@ -134,7 +134,7 @@ describe("the store", () => {
     expect(numbers()).toEqual([1]);
   });
 
-  it("commits what waits when it is closed, and refuses what comes later", async () => {
+  it("commits pending writes when it is closed, and rejects later ones", async () => {
     const waiting = Array.from({ length: 1200 }, (_, n) => store.write(insert(n)));
     store.close();
     await Promise.all(waiting);
@@ -143,7 +143,7 @@ describe("the store", () => {
     expect(numbers()).toHaveLength(1200);
   });
 
-  it("gives others a turn between large groups", async () => {
+  it("yields to the event loop between large groups", async () => {
     let turns = 0;
     let done = false;
     const turn = (): void => {

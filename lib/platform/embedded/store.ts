@@ -6,7 +6,7 @@ import { asFault, storageFault } from "./storage-faults.ts";
 
 export type Row = Record<string, SQLOutputValue>;
 
-/** Reading; statements are kept by their text, so the text must come from a bounded set. */
+/** Reads. Statements are cached by their text, so the text must come from a bounded set. */
 export interface Reader {
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
   all(sql: string, ...values: SQLInputValue[]): Row[];
@@ -16,35 +16,35 @@ export interface Reader {
 export interface Tx extends Reader {
   /** Number of rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number;
-  /** Runs at the commit, before the promise of the write settles; never after a failed one. */
+  /** Runs at the commit, before the promise of the write resolves; never after a failed one. */
   afterCommit(effect: () => void): void;
-  /** Runs once the commit is on disk, before the promise of the write settles, which then waits for it. */
+  /** Runs once the commit is on disk, before the promise of the write resolves; the promise then waits for it. */
   onceDurable(effect: () => void): void;
 }
 
 /**
- * What is committed is seen by every reader and survives the end of the process; a power cut may undo the last
- * commits, never one without all that came after it. So what leads to nothing but further writes here may go on at
- * the commit, and only what the world outside is told of or made to do waits until it is on disk.
+ * Committed data is visible to every reader and survives the end of the process. A power failure may undo the last
+ * commits, but never one without all later ones. So work that only leads to further writes here may continue at the
+ * commit, and only effects outside wait until the commit is on disk.
  */
 export interface Store extends Reader {
   /**
-   * Runs `work` in the next group commit and settles when that is done. `work` must test all that it
-   * depends on before its first write, and may run again when another of its group had to be undone.
-   * Rejects with PlatformFault `storage_full`, `storage_read_only` or `unavailable`, nothing written.
+   * Runs `work` in the next group commit and resolves after it. `work` must check everything that it depends on before
+   * its first write, and may run again if another write of its group had to be rolled back. Rejects with PlatformFault
+   * `storage_full`, `storage_read_only` or `unavailable` if nothing was written.
    */
   write<Result>(work: (tx: Tx) => Result): Promise<Result>;
-  /** As `write`, for what nobody waits for: it goes along with the next group, or makes one a little later. */
+  /** Like `write`, for work that nobody waits for: it joins the next group, or forms one a little later. */
   writeSoon<Result>(work: (tx: Tx) => Result): Promise<Result>;
-  /** Settles when all that is committed by now is on disk. */
+  /** Resolves when everything committed before the call is on disk. */
   durable(): Promise<void>;
-  /** Changes the schema: at once, outside of any group. */
+  /** Changes the schema: at once, outside any group. */
   define(sql: string): void;
-  /** Changes of the schema in one transaction, as one alone costs as much as all. Nothing else is written meanwhile. */
+  /** Runs several schema changes in one transaction, which costs as much as a single change. Allows no other writes. */
   defineTogether<Result>(work: () => Result): Result;
-  /** Gives back the memory of pages that are kept for further reads. */
+  /** Releases the memory of the page cache. */
   shrink(): void;
-  /** Commits what waits, then closes; every later write is refused. */
+  /** Commits pending writes, then closes; later writes are rejected. */
   close(): void;
 }
 
@@ -61,20 +61,20 @@ interface Done {
   readonly durableEffects: readonly (() => void)[];
 }
 
-/** Bounds how long one group holds the loop. */
+/** Maximum number of writes per group, which bounds how long a group blocks the event loop. */
 const GROUP_LIMIT = 500;
-/** How long what nobody waits for may wait for a group to go along with, milliseconds. */
+/** Milliseconds that a `writeSoon` may wait for a group. */
 const SOON_MS = 20;
-/** A group that grows waits for so many turns of the loop at most. */
+/** Maximum number of event loop turns that a growing group waits. */
 const TURNS_MAX = 8;
-/** So many writes or waiters are no crowd: each of them is served as soon as it can be. */
+/** Up to this many writes or waiters are served as soon as possible. */
 const FEW = 2;
 /**
- * Where nobody outside waits, and a sync takes no longer than that, milliseconds, the loop waits for it: handing it to
- * a thread and back takes as long again.
+ * If no response outside waits and a sync takes at most this many milliseconds, the event loop runs it synchronously:
+ * passing it to a thread and back takes as long again.
  */
 const WAITED_FOR_MS = 0.5;
-/** What nobody waits for is on disk after so long, milliseconds. */
+/** Milliseconds after which data that nobody waits for is synced. */
 const SYNC_AFTER_MS = 50;
 
 const SETTINGS = `
@@ -89,11 +89,11 @@ PRAGMA journal_size_limit = 16777216;
 `;
 
 /**
- * One SQLite file that is written in group commits: all writes asked for in the same turn of the event
- * loop share one transaction. SQLite appends it to its log without waiting for the disk; the log is synced here,
- * outside of the loop, and all that was committed before a sync began is on disk when it ends. The file is locked
- * as long as it is open, which spares the shared-memory file (nothing can fault in it when the disk is full) and
- * the locks of every read. `observe` receives every fault of the storage.
+ * One SQLite file that is written in group commits: all writes requested in the same turn of the event loop share one
+ * transaction. SQLite appends it to its log without waiting for the disk. The log is synced here, outside the event
+ * loop, and everything committed before a sync starts is on disk when it ends. The file is locked while it is open,
+ * which avoids the shared-memory file (whose pages cannot fault when the disk is full) and the locks of every read.
+ * `observe` receives every fault of the storage.
  */
 export function openStore(path: string, observe: (fault: PlatformFault) => void = () => {}): Store {
   const faulty = (error: unknown): unknown => {
@@ -156,7 +156,7 @@ export function openStore(path: string, observe: (fault: PlatformFault) => void 
     if (db.isTransaction) db.exec("ROLLBACK");
   };
 
-  /** Runs the jobs in the open transaction; false when one failed after a write, so that all must be undone. */
+  /** Runs the jobs in the open transaction; false if one failed after a write, so that all must be rolled back. */
   const runJobs = (jobs: ReadonlySet<Job>, refused: Set<Job>, done: Done[]): boolean => {
     for (const job of jobs) {
       if (refused.has(job)) continue;
@@ -184,21 +184,21 @@ export function openStore(path: string, observe: (fault: PlatformFault) => void 
     }
   };
 
-  /** What waits until all that is committed is on disk. */
+  /** Callbacks that wait until everything committed is on disk. */
   let unsynced: (() => void)[] = [];
   let syncing: (() => void)[] | undefined;
-  /** Nothing was committed since the last sync began. */
+  /** Nothing was committed since the last sync started. */
   let isSynced = true;
   let lateSync: NodeJS.Timeout | undefined;
   let log: number | undefined;
-  /** Opened with the first commit: before it there may be no log. The folder has to know of it as well. */
+  /** Opened at the first commit, because the log may not exist earlier. The folder is synced too. */
   const openLog = (): number => {
     const folder = openSync(dirname(path), "r");
     fsyncSync(folder);
     closeSync(folder);
     return openSync(`${path}-wal`, "r");
   };
-  /** Of what waits: that those outside are told of something. */
+  /** The number of waiting callbacks that lead to responses outside. */
   let acknowledgements = 0;
   let syncMs = 0;
   const sync = (): void => {
@@ -229,7 +229,7 @@ export function openStore(path: string, observe: (fault: PlatformFault) => void 
       if (log !== undefined) close(log, () => {});
       return;
     }
-    // What the log holds now nobody can say: only a new start can read it.
+    // The state of the log is unknown now: only a restart can read it.
     if (error !== null) throw error;
     for (const settled of waited) settled();
     if (unsynced.length > 0) sync();
@@ -254,7 +254,7 @@ export function openStore(path: string, observe: (fault: PlatformFault) => void 
     else if (syncing === undefined) lateSync ??= setTimeout(sync, SYNC_AFTER_MS).unref();
   };
 
-  /** One transaction of all jobs that are not refused; again without each that has to be undone. */
+  /** One transaction of all jobs that were not rejected; repeated without each job that must be rolled back. */
   const commitJobs = (jobs: ReadonlySet<Job>, refused: Set<Job>): readonly Done[] => {
     for (;;) {
       const done: Done[] = [];
@@ -277,7 +277,7 @@ export function openStore(path: string, observe: (fault: PlatformFault) => void 
       } catch (error) {
         rollBack();
         if (storageFault(error)?.code !== "storage_full") throw error;
-        // The log may hold what would fit into the file: copied there, its space is free again.
+        // The log may contain data that fits into the file: a checkpoint releases its space.
         db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
         done = commitJobs(jobs, refused);
       }
@@ -287,7 +287,7 @@ export function openStore(path: string, observe: (fault: PlatformFault) => void 
       for (const job of jobs) job.reject(fault);
       return;
     }
-    // Not among what is undone: a sync that fails ends the process, and nothing that is committed runs again.
+    // Outside the try block: a failed sync ends the process, and committed work never runs again.
     committed(done);
   };
 
@@ -311,7 +311,7 @@ export function openStore(path: string, observe: (fault: PlatformFault) => void 
     setImmediate(flush);
   };
 
-  /** While a sync is under way that many wait for, groups grow: none of them could be on disk before the one after it. */
+  /** While many wait for a sync, groups grow: none of them can be on disk before the next sync. */
   let held = false;
   let seen = 0;
   let turns = 0;

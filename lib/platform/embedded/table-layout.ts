@@ -5,13 +5,13 @@ import type { TableResource } from "../resources.ts";
 import type { IndexSpec } from "../tables.ts";
 import type { Store } from "./store.ts";
 
-/** How a table of the template lies in SQLite, and the statements that write it. */
+/** A table of the template in SQLite, and the statements that write it. */
 export interface TableLayout {
   readonly name: string;
   /** Quoted name of the SQL table. */
   readonly sql: string;
   readonly indexes: Readonly<Record<string, IndexSpec>>;
-  /** Attributes other than `pk` and `sk` that some index sorts by; each has a column. */
+  /** Attributes other than `pk` and `sk` that are keys of an index; each has a column. */
   readonly attributes: readonly string[];
   readonly selectItem: string;
   readonly putItem: string;
@@ -25,7 +25,7 @@ function checkName(kind: string, name: string): void {
   if (!NAME.test(name)) throw new TypeError(`"${name}" cannot be the name of ${kind}`);
 }
 
-/** The column of an attribute that an index sorts by. */
+/** The column of an attribute that is a key of an index. */
 export function columnOf(attribute: string): string {
   return attribute === "pk" || attribute === "sk" ? attribute : `"a.${attribute}"`;
 }
@@ -59,8 +59,9 @@ export function layoutOf(resource: TableResource): TableLayout {
 }
 
 /**
- * Makes the SQL table and its indexes where they are missing; an index that came later is filled from the items. Items
- * lie as they came, and only their keys are sorted: a key that is a hash moves a small page then, and not one of items.
+ * Creates the SQL table and its indexes if they are missing; a new index is filled from the items. Rows are in the
+ * order of insertion and only the keys are sorted, so that inserting a hashed key moves a small index page and not a
+ * page of items.
  */
 export function createTable(store: Store, { name, sql, indexes, attributes }: TableLayout): void {
   store.define(
@@ -95,8 +96,8 @@ export function createTable(store: Store, { name, sql, indexes, attributes }: Ta
 }
 
 /**
- * The values of the index columns; null leaves the item out of the index. Throws `limit_exceeded` for
- * what DynamoDB would refuse as an index key: an empty text, a long one, another type.
+ * The values of the index columns; null omits the item from the index. Throws `limit_exceeded` for invalid index keys:
+ * an empty or too long text, or another type.
  */
 export function indexColumns(layout: TableLayout, item: StoredItem): (string | null)[] {
   return layout.attributes.map((attribute) => {

@@ -12,7 +12,7 @@ interface Plan {
   readonly sql: string;
   readonly values: readonly string[];
   readonly scope: readonly string[];
-  /** Attributes that name a place in the order: the sort key, and for an index the item's own key. */
+  /** Attributes of a position in the order: the sort key, and for an index also the item's own key. */
   readonly place: readonly string[];
 }
 
@@ -31,11 +31,11 @@ function plan(layout: TableLayout, query: Query): Plan {
   const sort = columnOf(place[0] ?? "sk");
   const where = [`${columnOf(partition)} = ?`];
   const values = [query.pk];
-  // Named outright, so that SQLite may use the index, which leaves these items out.
+  // Explicit, so that SQLite can use the partial index, which omits these items.
   if (query.index !== undefined) where.push(`${sort} IS NOT NULL`);
 
   const position = query.cursor === undefined ? undefined : decodeCursor(query.cursor, scope, place.length);
-  // A place outside of the range would let a forged cursor widen it.
+  // A position outside the range would let a forged cursor widen it.
   if (position !== undefined && !within(position[0] ?? "", bounds)) throw new CursorInvalid();
   const bound = (test: ">" | "<", side: (typeof bounds)["low"]): void => {
     if (position !== undefined && test === (query.reverse ? "<" : ">")) {
@@ -54,7 +54,10 @@ function plan(layout: TableLayout, query: Query): Plan {
   return { sql, values, scope, place };
 }
 
-/** One page of a partition of the table or of an index. Throws RangeError, TypeError or CursorInvalid for a bad query. */
+/**
+ * One page of a partition of the table or of an index. Throws RangeError, TypeError or CursorInvalid for an invalid
+ * query.
+ */
 export function runQuery(
   reader: Reader,
   layout: TableLayout,
@@ -66,7 +69,7 @@ export function runQuery(
   const { sql, values, scope, place } = plan(layout, query);
   const items: StoredItem[] = [];
   let bytes = 0;
-  // One more than asked for tells whether this is the last page.
+  // One item more than requested shows whether this is the last page.
   for (const { item } of reader.iterate(sql, ...values, limit + 1)) {
     const text = String(item);
     const withItem = bytes + Buffer.byteLength(text);

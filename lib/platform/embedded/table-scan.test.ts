@@ -36,7 +36,7 @@ it.each([1, 7, 15, 30, 100])(
   },
 );
 
-it("a page is asked for with a limit, and a cursor of the same table", async () => {
+it("a page requires a limit, and a cursor of the same table", async () => {
   await expect(test.deps.tables.scan(table, { limit: 0 })).rejects.toThrow(RangeError);
   const { cursor = "" } = await test.deps.tables.scan(table, { limit: 1 });
   await expect(

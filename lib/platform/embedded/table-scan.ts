@@ -5,7 +5,7 @@ import { decodeItem } from "./item-codec.ts";
 import type { Reader } from "./store.ts";
 import type { TableLayout } from "./table-layout.ts";
 
-/** A page of all that a table holds. Throws RangeError or CursorInvalid. */
+/** A page of a whole table. Throws RangeError or CursorInvalid. */
 export function runScan(
   reader: Reader,
   { name, sql }: TableLayout,

@@ -28,7 +28,7 @@ interface Put extends EncodedItem {
   readonly columns: readonly (string | null)[];
 }
 
-/** A write that was checked when it was asked for; what is put is encoded then, too. */
+/** A validated write with its encoded item. */
 interface PreparedWrite {
   readonly layout: TableLayout;
   readonly key: Key;
@@ -41,19 +41,19 @@ interface PreparedWrite {
 interface Step {
   readonly write: PreparedWrite;
   readonly put?: Put;
-  /** The index columns are as they were, so that only the item is to be replaced. */
+  /** The index columns do not change, so that only the item is replaced. */
   readonly columnsKept: boolean;
 }
 
 export interface EmbeddedTables {
   readonly port: Tables;
-  /** Checks and encodes; throws as `write` does. */
+  /** Validates and encodes; throws as `write` does. */
   prepare(writes: readonly Write[]): readonly PreparedWrite[];
   /** Tests every condition, then writes all or nothing. */
   apply(tx: Tx, writes: readonly PreparedWrite[]): WriteOutcome;
 }
 
-/** Reads that take longer than this many keys let others have a turn. */
+/** Number of keys after which a read yields to the event loop. */
 const READ_BURST = 500;
 
 function encodePut(layout: TableLayout, item: StoredItem): Put {
@@ -83,7 +83,7 @@ function readItem(reader: Reader, layout: TableLayout, key: Key): StoredItem | u
   return row === undefined ? undefined : decodeItem(String(row.item));
 }
 
-/** What the write does, or undefined where its conditions do not hold. */
+/** The effect of the write, or undefined if its conditions do not hold. */
 function planStep(tx: Tx, write: PreparedWrite): Step | undefined {
   const { layout, key, when, change } = write;
   const before = when !== undefined || change !== undefined ? readItem(tx, layout, key) : undefined;
@@ -102,7 +102,7 @@ function runStep(tx: Tx, { write, put, columnsKept }: Step): void {
   else if (op === "delete") tx.run(layout.deleteItem, key.pk, key.sk);
 }
 
-/** The tables port over SQLite: items as JSON text, the attributes of indexes in columns beside it. */
+/** The tables port over SQLite: items as JSON text, index attributes in additional columns. */
 export function embeddedTables(store: Store, resources: readonly TableResource[]): EmbeddedTables {
   const layouts = new Map(resources.map((resource) => [resource.name, layoutOf(resource)]));
   for (const layout of layouts.values()) createTable(store, layout);

@@ -5,7 +5,7 @@ import type { Log } from "../log.ts";
 import type { Resources } from "../resources.ts";
 import { type EmbeddedOptions, type EmbeddedPlatform, openEmbedded } from "./platform.ts";
 
-/** A log that says nothing. */
+/** A log that drops all records. */
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,
@@ -14,7 +14,7 @@ export const silentLog: Log = {
   with: () => silentLog,
 };
 
-/** Makes a folder for one test; `remove` takes it away. */
+/** Creates a temporary folder; `remove` deletes it. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), "weft-test-"));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };

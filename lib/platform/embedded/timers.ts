@@ -4,7 +4,7 @@ import type { Store } from "./store.ts";
 
 const TIMER_KEY = "timer:";
 
-/** The timers port: delayed messages under a name of their own, however far off. */
+/** The timers port: delayed messages with keys of timers, at any distance. */
 export function embeddedTimers(store: Store, queues: EmbeddedQueues): Timers {
   const { delayed } = queues;
   return {

@@ -3,8 +3,8 @@ import type { Log } from "../log.ts";
 let trim: ((pad: number) => number) | undefined;
 
 /**
- * Has the C library give the system back what it keeps of freed memory: after a burst, tens of megabytes in pieces
- * between those that are used. Does nothing where there is no such function.
+ * Makes the C library return freed memory to the system: after a burst, it holds tens of megabytes in fragments between
+ * used blocks. Does nothing if the library has no such function.
  */
 export async function trimHeap(log: Pick<Log, "debug">): Promise<void> {
   if (process.platform !== "linux") return;
@@ -15,7 +15,7 @@ export async function trimHeap(log: Pick<Log, "debug">): Promise<void> {
     }
     trim(0);
   } catch (error) {
-    // musl has none, and needs none.
+    // musl has no malloc_trim and does not need it.
     log.debug("freed memory cannot be given back", { error: String(error) });
   }
 }

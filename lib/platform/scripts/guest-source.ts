@@ -1,17 +1,20 @@
 /**
- * JavaScript that runs inside the VM, before any user code. It keeps the built-ins that it needs in constants,
- * and walks by index, so that user code that replaces built-ins can only fool itself.
+ * JavaScript that runs inside the VM before any user code. It keeps the built-ins that it needs in constants and
+ * iterates by index, so that user code that replaces built-ins affects only itself.
  */
 
-/** Gives the function that evaluates user code: on its own, so that the code sees no scope but the global one. */
+/**
+ * Returns the function that evaluates user code, separate from other code so that its only outer scope is the global
+ * one.
+ */
 export const EVALUATOR_SOURCE = "(function () { return eval(arguments[0]); })";
 
 /**
- * Gives `setUp(evaluator, call)`, which gives the four functions that the host calls; `extend(namesJson)` defines
- * functions of the library. Texts that they give start with `v` (a value as JSON), `e` (an error) or `p` (a promise
- * that is not settled). `call(name, argumentsJson)` gives `v` and JSON, `u` for undefined, `e` and a message,
- * or `s`: the code is out of time, and spins until the engine's own check, which nothing can catch, ends it;
- * or `x` and `{codes, names}`: each code is evaluated, and a call without a name takes the texts that they gave.
+ * Returns `setUp(evaluator, call)`, which returns the four functions that the host calls; `extend(namesJson)` defines
+ * library functions. Their results start with `v` (a value as JSON), `e` (an error) or `p` (a pending promise).
+ * `call(name, argumentsJson)` returns `v` and JSON, `u` for undefined, `e` and a message, `s` if the code is out of
+ * time (the code then loops until the engine's own check, which cannot be caught, ends it), or `x` and `{codes,
+ * names}`: each code is evaluated, and a call without a name passes their results.
  */
 export const SETUP_SOURCE = `(function () {
   "use strict";

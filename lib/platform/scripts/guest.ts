@@ -3,33 +3,36 @@ import { EVALUATOR_SOURCE, SETUP_SOURCE } from "./guest-source.ts";
 import { MEMORY_LIMIT_BYTES, stopVerdict, type Verdict } from "./verdict.ts";
 import { type WasmMemory, wasmApi } from "./web-assembly.ts";
 
-/** The engine's own stack, of the 1 MiB that its binary has. */
+/** Stack limit of the engine; its binary has a stack of 1 MiB. */
 const STACK_LIMIT_BYTES = 200_000;
-/** Memory of a VM never shrinks: one that has grown past this is not kept. */
+/** The memory of a VM never shrinks: a VM that exceeds this is not kept. */
 const KEPT_MEMORY_BYTES = 8 * 1024 * 1024;
-/** Longer results are refused: they would be held several times on their way. In UTF-16 units. */
+/** Maximum length of a result in UTF-16 units: longer ones would be in memory several times. */
 export const RESULT_LIMIT_CHARS = 16 * 1024 * 1024;
-/** As in bodies of requests. */
+/** The same limit as for request bodies. */
 const RESULT_DEPTH_MAX = 100;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 export interface GuestOptions {
   readonly wasm: WebAssembly.Module;
-  /** The functions that this code may call, as far as it names them. */
+  /** The callable functions that this code names. */
   readonly namesIn: (code: string) => readonly string[];
-  /** Takes a name and arguments as JSON; see guest-source.ts for the answer. Must not throw: a stack would show our paths. */
+  /**
+   * Takes a name and arguments as JSON; guest-source.ts documents the result. Must not throw: a stack would reveal
+   * paths.
+   */
   readonly call: (name: string, args: string) => string;
-  /** Asked every so often while code runs: why it must stop now, if it must. */
+  /** Called periodically while code runs; returns the reason to stop, if any. */
   readonly stop: () => "timeout" | "cpu" | "aborted" | undefined;
 }
 
-/** One QuickJS VM with a memory of its own. */
+/** One QuickJS VM with separate memory. */
 export class Guest {
   readonly #vm: QuickJS;
   readonly #memory: WasmMemory;
   readonly #namesIn: GuestOptions["namesIn"];
-  /** Defined so far. */
+  /** Names of the functions that are defined. */
   readonly #names = new Set<string>();
   readonly #extend: JSValueHandle;
   readonly #evaluate: JSValueHandle;
@@ -72,29 +75,29 @@ export class Guest {
     return new Guest(vm, memory, options);
   }
 
-  /** Whether the VM may serve another evaluation; if not, dispose of it. */
+  /** Whether the VM can serve another evaluation; if not, dispose of it. */
   get usable(): boolean {
     return !this.#broken && this.#memory.buffer.byteLength <= KEPT_MEMORY_BYTES;
   }
 
-  /** Evaluates with the given global variables (a JSON object as text), and takes away what the code defined. */
+  /** Evaluates code with global variables (a JSON object as text), and removes what the code defined. */
   evaluate(variables: string, code: string): Verdict {
     try {
       this.#define(code);
       const answer = this.#answer(variables, code);
-      // Code may end past its deadline without noticing, in a long built-in or by catching what it was told.
+      // Code may end after its deadline unnoticed, in a long built-in or by catching the interruption.
       const stopped = this.#stop();
       if (stopped !== undefined) throw new Error(stopped);
       if (!this.#call(this.#restore, (kept) => kept.toBoolean())) this.#broken = true;
       return toVerdict(answer);
     } catch (error) {
-      // Interrupted, out of memory or stack where nothing could catch it, or a trap: nobody knows its state now.
+      // Interrupted, out of memory or stack where nothing could catch it, or a trap: the VM's state is undefined.
       this.#broken = true;
       return this.#diagnose(error);
     }
   }
 
-  /** Frees the VM; one that trapped is left to the garbage collector. */
+  /** Frees the VM; the garbage collector frees one that trapped. */
   dispose(): void {
     try {
       this.#vm.dispose();
@@ -128,7 +131,7 @@ export class Guest {
     const stopped = this.#stop();
     if (stopped !== undefined) return stopVerdict(stopped);
     if (error instanceof JSException) return errorVerdict(`${error.name}: ${error.message}`);
-    // The engine ran over its stack in a way that its own guard does not see.
+    // The engine exceeded its stack without its own check noticing.
     if (error instanceof wasmApi.RuntimeError || error instanceof RangeError) return stopVerdict("stack");
     const message = error instanceof Error ? error.message : String(error);
     return errorVerdict(message.replace(/^Job execution error: /, ""));
@@ -166,7 +169,7 @@ function toVerdict(answer: string): Verdict {
   return { ok: true, json: rest };
 }
 
-/** Whether arrays and objects are nested deeper than the services can write them again. */
+/** Whether arrays and objects are nested deeper than the services can store. */
 function isDeep(json: string): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {

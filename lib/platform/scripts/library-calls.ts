@@ -3,39 +3,39 @@ import type { ScriptEvent } from "../scripts.ts";
 import type { ExecResult } from "./script-job.ts";
 import type { LogLevel, ScriptLogLine } from "./script-messages.ts";
 
-/** Beyond this, further events of one evaluation are refused. In UTF-16 units of their JSON. */
+/** Further events of one evaluation are rejected; in UTF-16 units of their JSON. */
 const EVENTS_LIMIT_CHARS = 32 * 1024 * 1024;
-/** Beyond this, further log lines of one evaluation are dropped. In UTF-16 units. */
+/** Further log lines of one evaluation are dropped; in UTF-16 units. */
 const LOGS_LIMIT_CHARS = 256 * 1024;
 
-/** What functions get besides their arguments. */
+/** The context of a function call. */
 export interface CallContext {
   readonly cwd: string;
   readonly folders?: readonly string[];
   readonly network?: NetworkPolicy;
-  /** As a process of this step sees it, but for its token. */
+  /** The environment of the step's processes, without the token. */
   readonly env: Readonly<Record<string, string>>;
   readonly token: string;
-  /** Throws when an evaluation asks for more than it may. */
+  /** Throws if an evaluation exceeds its limit of events. */
   emitEvent(event: ScriptEvent): void;
   log(level: LogLevel, message: string): void;
-  /** Notes that the steps after this one are not wanted; the first message counts. */
+  /** Requests that the remaining steps be skipped; the first message is kept. */
   skip(message: string): void;
-  /** Runs `bash -c command` with further variables and waits for its end. */
+  /** Runs `bash -c command` with additional variables and waits for its end. */
   exec(command: string, env?: Readonly<Record<string, string>>): ExecResult;
-  /** Waits, but not longer than the script may run. */
+  /** Sleeps, at most until the script's deadline. */
   sleep(milliseconds: number): void;
-  /** Waits for one of the module's `tasks`. Throws what it fails with. */
+  /** Waits for one of the module's `tasks`. Throws its error. */
   await(task: string, input: unknown): unknown;
-  /** Waits for an answer of whoever runs the script. Throws what that fails with. */
+  /** Waits for the result of a host call. Throws its error. */
   ask(what: string, input: unknown): unknown;
 }
 
-/** A function that scripts may call; values go in and out as JSON. */
+/** A function that scripts may call; arguments and result are JSON values. */
 export interface Callable {
-  /** Loads what `run` needs; awaited before an evaluation whose code names the function. */
+  /** Loads the dependencies of `run`; awaited before an evaluation whose code names the function. */
   readonly prepare?: () => Promise<void>;
-  /** Gives a JSON value, or what `isParts` knows: then the VM evaluates the codes, and `finish` gives it. */
+  /** Returns a JSON value, or `Parts`: then the VM evaluates their codes, and `finish` returns the value. */
   run(args: readonly unknown[], context: CallContext): unknown;
 }
 
@@ -46,7 +46,7 @@ interface Parts {
 
 type Part = { readonly value: unknown } | { readonly error: string };
 
-/** What an evaluation asked for and said, within bounds. */
+/** The events, log lines and skip message of an evaluation, within limits. */
 export class Trace {
   readonly events: ScriptEvent[] = [];
   readonly logs: ScriptLogLine[] = [];
@@ -75,16 +75,16 @@ export class Trace {
 
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 
-/** Loads the module's `callables`. Throws when it has none. */
+/** Loads the module's `callables`. Throws if it has none. */
 export async function loadCallables(address: string): Promise<ReadonlyMap<string, Callable>> {
   const module: { readonly callables?: unknown } = await import(address);
   if (!(module.callables instanceof Map)) throw new Error("the functions module exports no map `callables`");
   return module.callables;
 }
 
-/** Calls of the VM to the functions. */
+/** Dispatches the VM's calls to the functions. */
 export class Calls {
-  /** Functions that wait for the VM to evaluate parts of theirs, the last one innermost. */
+  /** Functions that wait for the VM to evaluate their parts; the last one is the innermost. */
   readonly #waiting: Parts[] = [];
   readonly #callables: ReadonlyMap<string, Callable>;
 
@@ -92,7 +92,7 @@ export class Calls {
     this.#callables = callables;
   }
 
-  /** The functions that a code names, by the spellings that it uses. */
+  /** The functions that code names, by the spellings that it uses. */
   namesIn(code: string): string[] {
     const names = new Set<string>();
     for (const [name] of code.matchAll(IDENTIFIER)) if (this.#callables.has(name)) names.add(name);
@@ -100,8 +100,8 @@ export class Calls {
   }
 
   /**
-   * Calls a function for the VM: never throws, and answers as guest-source.ts says. Without a name it is the
-   * function that waits for what the VM has evaluated.
+   * Calls a function for the VM. Never throws; guest-source.ts documents the result. Without a name, it continues the
+   * function that waits for evaluated parts.
    */
   answer(name: string, args: string, context: CallContext): string {
     try {
@@ -120,7 +120,7 @@ export class Calls {
     }
   }
 
-  /** What a script left unfinished that was stopped. */
+  /** Drops the unfinished calls of a stopped script. */
   forget(): void {
     this.#waiting.length = 0;
   }
@@ -142,7 +142,7 @@ function isParts(value: unknown): value is Parts {
   return typeof value === "object" && value !== null && "codes" in value && "finish" in value;
 }
 
-/** Texts of the VM: `v` and JSON, else why there is no value. */
+/** Parses a result of the VM: `v` and JSON, otherwise the reason why there is no value. */
 function toPart(text: string): Part {
   if (text.startsWith("v")) return { value: JSON.parse(text.slice(1)) };
   return { error: text.startsWith("e") ? text.slice(1) : "a promise is not waited for" };

@@ -1,32 +1,32 @@
 import type { MessagePort } from "node:worker_threads";
 import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
 
-/** What the pool gives a script thread at its start. */
+/** Start parameters of a script thread. */
 export interface ThreadData {
   readonly wasm: WebAssembly.Module;
-  /** Address of the module with the functions that scripts may call. */
+  /** URL of the module with the functions that scripts may call. */
   readonly functionsModule: string;
   /** 32-bit cells: STOP_CELL, REPLY_CELL, WAITS_CELL and WAITED_CELL. */
   readonly cells: SharedArrayBuffer;
-  /** Answers to exec requests come here. */
+  /** Receives the results of exec requests. */
   readonly execPort: MessagePort;
-  /** VMs that the thread keeps for the runs served last. */
+  /** Number of VMs that the thread keeps for its most recent runs. */
   readonly keptGuests: number;
-  /** How far the thread stands back from others for the processor, 0 to 19. */
+  /** Nice value of the thread, 0 to 19. */
   readonly niceness: number;
 }
 
-/** Not 0 once the evaluation under way is to stop. */
+/** Not 0 if the current evaluation must stop. */
 export const STOP_CELL = 0;
-/** Changed and notified when an answer waits at the exec port, or the evaluation is to stop. */
+/** Changed and notified when a result is available at the exec port, or the evaluation must stop. */
 export const REPLY_CELL = 1;
 
-/** 1 while the evaluation under way waits for something outside of it. */
+/** 1 while the current evaluation waits for the host. */
 export const WAITS_CELL = 2;
-/** How long it has waited, up to the last time that it went on, milliseconds. */
+/** Milliseconds that it has waited, excluding a current wait. */
 export const WAITED_CELL = 3;
 
-/** An evaluation; its environment is whole here. */
+/** An evaluation, with its whole environment. */
 export type ScriptJob = ScriptMessage;
 
 export interface ExecRequest {
@@ -39,12 +39,12 @@ export interface ExecRequest {
 
 /** How a command of `exec` ended. */
 export interface ExecResult {
-  /** Undefined when it exited with 0 and all its output is here. */
+  /** Undefined if it exited with 0 and its output is complete. */
   readonly failure?: string;
   readonly stdout: string;
 }
 
-/** Work that a function waits for: one of the module's `tasks`. */
+/** A call of one of the module's `tasks`, which a function waits for. */
 export interface TaskRequest {
   readonly name: string;
   readonly input: unknown;
@@ -52,12 +52,12 @@ export interface TaskRequest {
   readonly timeoutMs: number;
 }
 
-/** How it ended; `value` is a JSON value. */
+/** The outcome of a task; `value` is a JSON value. */
 export type TaskResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** Runs `bash -c command` for the step that the token names. Never rejects. */
+/** Runs `bash -c command` for the step that the token identifies. Never rejects. */
 export type Exec = (request: ExecRequest, token: string, signal: AbortSignal) => Promise<ExecResult>;
 
 export type FromThread =

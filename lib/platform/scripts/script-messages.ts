@@ -1,10 +1,10 @@
 import type { NetworkPolicy } from "../../settings/config.ts";
 import type { ScriptEvent, ScriptOutcome, ScriptRequest } from "../scripts.ts";
 
-/** A script on its way to the thread that evaluates it. */
+/** A script in a message to the thread that evaluates it. */
 export interface ScriptMessage {
   readonly code: string;
-  /** A JSON object as text: it is parsed once, inside the VM. */
+  /** A JSON object as text: it is parsed only once, inside the VM. */
   readonly variables: string;
   readonly cwd: string;
   readonly folders?: readonly string[];
@@ -30,14 +30,14 @@ interface ScriptTrace {
   readonly events: readonly ScriptEvent[];
   readonly logs: readonly ScriptLogLine[];
 }
-/** As the port's outcome, but with the value as JSON text. */
+/** The port's outcome with the value as JSON text. */
 export type ScriptReply = ScriptTrace &
   (
     | { readonly ok: true; readonly json: string }
     | { readonly ok: false; readonly reason: StopReason; readonly message: string }
   );
 
-/** The request as it travels: without its signal and whom to ask. Throws TypeError where a variable is no JSON value. */
+/** The request without its signal and host-call handler. Throws TypeError if a variable is not a JSON value. */
 export function toMessage({ signal: _signal, ask: _ask, ...request }: ScriptRequest): ScriptMessage {
   return { ...request, variables: JSON.stringify(request.variables) };
 }

@@ -6,25 +6,25 @@ import { ScriptThread, type ThreadOptions } from "./script-thread.ts";
 import { stopVerdict } from "./verdict.ts";
 import { wasmApi } from "./web-assembly.ts";
 
-/** When scripts wait this long for a thread there is one more, until there are most. */
+/** When scripts wait this many milliseconds for a thread, the pool adds one, up to the maximum. */
 const PATIENCE_MS = 100;
-/** Threads above the fewest that have nothing to do for this long are ended. */
+/** Threads above the minimum are ended after this many idle milliseconds. */
 const IDLE_MS = 30_000;
 
 export interface PoolOptions {
-  /** Of `script-worker.ts`, or of what was built from it. */
+  /** URL of `script-worker.ts`, or of its build. */
   readonly worker: URL;
-  /** Of QuickJS's Web Assembly. */
+  /** URL of QuickJS's WebAssembly. */
   readonly engine: URL;
-  /** Of a module that exports `callables`: the functions that scripts may call, by name. */
+  /** URL of a module that exports `callables`: the functions that scripts may call, by name. */
   readonly functionsModule: URL;
   readonly exec: Exec;
-  /** How long a command of `exec` that was told to end may take to do so, milliseconds. */
+  /** Milliseconds that an `exec` command may take to end after it was told to. */
   readonly execGraceMs: number;
-  /** Kept ready. */
+  /** Number of threads that are kept ready. */
   readonly fewestThreads: number;
   readonly mostThreads: number;
-  /** VMs that each thread keeps for the runs that it served last. */
+  /** Number of VMs that each thread keeps for its most recent runs. */
   readonly keptGuests: number;
 }
 
@@ -36,7 +36,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The threads that evaluate scripts: a few, and more while they are held up by long calls or loops. */
+/** The threads that evaluate scripts: a few, and more while long calls or loops block them. */
 export class ScriptPool {
   readonly #options: PoolOptions;
   readonly #threadOptions: Omit<ThreadOptions, "onGone">;
@@ -51,12 +51,12 @@ export class ScriptPool {
     this.#threadOptions = { ...options, wasm, functionsModule: options.functionsModule.href };
   }
 
-  /** Compiles the engine once for all threads. Throws where it cannot be read. */
+  /** Compiles the engine once for all threads. Throws if it cannot be read. */
   static async create(options: PoolOptions): Promise<ScriptPool> {
     return new ScriptPool(options, await wasmApi.compile(await readFile(options.engine)));
   }
 
-  /** Evaluates on a free thread; the script's time starts then. Throws when no thread can be started. */
+  /** Evaluates on a free thread; the script's time starts then. Throws if no thread can be started. */
   run(job: ScriptMessage, signal: AbortSignal, ask?: Ask): Promise<ScriptReply> {
     const onAbort = (): void => this.#dropAborted();
     signal.addEventListener("abort", onAbort, { once: true });
@@ -87,7 +87,7 @@ export class ScriptPool {
     }
   }
 
-  /** The thread that served this run last, else any that is free. */
+  /** The thread that served this run last, otherwise any free thread. */
   #pick(isolate: string): ScriptThread | undefined {
     let free: ScriptThread | undefined;
     for (const thread of this.#idle) {
@@ -122,7 +122,7 @@ export class ScriptPool {
       },
       (error: unknown) => {
         this.#starting -= 1;
-        // Every thread would fail alike: a functions module that does not load.
+        // Every thread would fail in the same way: the functions module does not load.
         for (const { reject } of this.#waiting.splice(0)) reject(error);
       },
     );

@@ -3,14 +3,14 @@ import type { TaskRequest, TaskResult } from "./script-job.ts";
 
 type Task = (input: unknown, signal: AbortSignal) => Promise<unknown>;
 
-/** Does a task of the functions module. Never rejects, and answers at once when it is out of time or aborted. */
+/** Runs a task of the functions module. Never rejects, and resolves at once on timeout or abort. */
 export function runTask(module: string, request: TaskRequest, aborted: AbortSignal): Promise<TaskResult> {
   return inTime(request.timeoutMs, aborted, async (signal) =>
     (await taskOf(module, request.name))(request.input, signal),
   );
 }
 
-/** Asks whoever runs the script, likewise. */
+/** Makes a host call. Never rejects, and resolves at once on timeout or abort. */
 export function runAsk(
   ask: Ask | undefined,
   { name, input, timeoutMs }: TaskRequest,
@@ -44,7 +44,7 @@ async function inTime(
   }
 }
 
-/** Throws where the module has no such task. */
+/** Throws if the module has no such task. */
 async function taskOf(address: string, name: string): Promise<Task> {
   const module: { readonly tasks?: unknown } = await import(address);
   const task: unknown = module.tasks instanceof Map ? module.tasks.get(name) : undefined;

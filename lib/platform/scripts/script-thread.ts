@@ -15,31 +15,33 @@ import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
 import { runAsk, runTask } from "./script-tasks.ts";
 import { stopVerdict, type Verdict } from "./verdict.ts";
 
-/** The engine stops itself at its deadline; long built-ins do not look at it, and then the thread is ended. */
+/**
+ * Milliseconds after the engine's own deadline at which the thread is ended: long built-ins do not check the deadline.
+ */
 const OUTER_GRACE_MS = 250;
 /**
- * For the engine (a WebAssembly stack frame can be large) and for what functions hold outside the VM. What is young is
- * small: V8 would let each thread keep tens of megabytes for what lives for one script.
+ * Limits for the engine (a WebAssembly stack frame can be large) and for the memory of functions outside the VM. The
+ * young generation is small: otherwise V8 would keep tens of megabytes per thread for short-lived objects.
  */
 const THREAD_LIMITS = { stackSizeMb: 8, maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 };
 const MAX_TIMER_MS = 2 ** 31 - 1;
 /**
- * The engine measures its processor time by itself. In a long built-in it does not: then the thread is ended once it
- * has been at work for so many times as long, since a busy machine gives it only a part of the processor.
+ * The engine measures its CPU time itself, but not in a long built-in. Then the thread is ended after this multiple of
+ * the CPU limit in wall time, because a busy machine gives it only a share of the CPU.
  */
 const CPU_TIMES = 4;
-/** How often is looked whether a script that waits goes on, milliseconds. */
+/** Milliseconds between checks whether a waiting script continues. */
 const LOOK_MS = 1_000;
-/** About a third of the share of a thread of the service, or of a command, where both have work. */
+/** About a third of the CPU share of a service thread or a command on a busy machine. */
 const NICENESS = 5;
 
 export interface ThreadOptions extends Pick<ThreadData, "wasm" | "functionsModule" | "keptGuests"> {
-  /** Of `script-worker.ts`, or of what was built from it. */
+  /** URL of `script-worker.ts`, or of its build. */
   readonly worker: URL;
   readonly exec: Exec;
-  /** How long a command of `exec` that was told to end may take to do so, milliseconds. */
+  /** Milliseconds that an `exec` command may take to end after it was told to. */
   readonly execGraceMs: number;
-  /** The thread is gone, by itself or ended by us. */
+  /** Called when the thread has ended, by itself or because it was terminated. */
   readonly onGone: () => void;
 }
 
@@ -53,7 +55,7 @@ interface Running {
 /** One worker thread, evaluating one script at a time. */
 export class ScriptThread {
   readonly ready: Promise<void>;
-  /** The run served last: its VM is likely still there. */
+  /** The run served last: its VM is probably still available. */
   lastIsolate = "";
   readonly #worker: Worker;
   readonly #cells: Int32Array;
@@ -87,7 +89,7 @@ export class ScriptThread {
       transferList: [channel.port2],
       env: {},
       execArgv: [],
-      // Engines print to the console when they trap; nobody reads it.
+      // Engines print to the console when they trap; the output is dropped.
       stdout: true,
       stderr: true,
       resourceLimits: THREAD_LIMITS,
@@ -120,12 +122,12 @@ export class ScriptThread {
     });
   }
 
-  /** Ended or about to: it takes no more scripts. */
+  /** Ended or ending: it accepts no more scripts. */
   get gone(): boolean {
     return this.#gone;
   }
 
-  /** Evaluates; when it does not stop in time, the thread is ended. */
+  /** Evaluates a script; the thread is ended if the script does not stop in time. */
   async run(job: ScriptMessage, signal: AbortSignal, ask?: Ask): Promise<ScriptReply> {
     const exec = new AbortController();
     for (const cell of [STOP_CELL, WAITS_CELL, WAITED_CELL]) Atomics.store(this.#cells, cell, 0);
@@ -180,7 +182,7 @@ export class ScriptThread {
     void this.#worker.terminate();
   }
 
-  /** Ends the thread when it has had nothing to do for so long and `dispensable` says yes then. */
+  /** Ends the thread after this idle time if `dispensable` then returns true. */
   endAfter(milliseconds: number, dispensable: () => boolean): void {
     clearTimeout(this.#rest);
     this.#rest = setTimeout(() => {

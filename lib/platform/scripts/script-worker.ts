@@ -1,4 +1,4 @@
-/** A script thread: evaluates one script at a time, each run's in a VM of that run's own. */
+/** A script thread: evaluates one script at a time, each run in its own VM. */
 import { setPriority } from "node:os";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Guest } from "./guest.ts";
@@ -24,7 +24,7 @@ const guests = new Map<string, Guest>();
 const calls = new Calls(callables);
 let context: CallContext | undefined;
 let deadline = Number.POSITIVE_INFINITY;
-/** Processor time of this thread at which the code must stop, and when that can be at the soonest. */
+/** CPU time of this thread at which the code must stop, and the earliest time when it can reach that. */
 let cpuEnd = Number.POSITIVE_INFINITY;
 let cpuLook = Number.POSITIVE_INFINITY;
 
@@ -43,13 +43,13 @@ function stop(): "timeout" | "cpu" | "aborted" | undefined {
   return undefined;
 }
 
-/** Of this thread, milliseconds. */
+/** CPU time of this thread, in milliseconds. */
 function cpuTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
 
-/** Does what waits for something outside of the evaluation, and tells the pool that it does. */
+/** Waits for the host, and marks the wait for the pool. */
 function waiting<Result>(wait: () => Result): Result {
   const began = performance.now();
   Atomics.store(cells, WAITS_CELL, 1);
@@ -92,14 +92,14 @@ function exec(job: ScriptJob, command: string, env: Readonly<Record<string, stri
   return answerTo<ExecResult>({ kind: "exec", request });
 }
 
-/** An error that functions do not turn into a quiet value. */
+/** An error that functions must not convert into a value. */
 function refusal(message: string): Error {
   const error = new Error(message);
   error.name = "ScriptError";
   return error;
 }
 
-/** Throws what the task, or who was asked, failed with. */
+/** Throws the error of the task or host call. */
 function waitFor(kind: "task" | "ask", name: string, input: unknown): unknown {
   if (stop() !== undefined) throw new Error("the script is out of time");
   const result = answerTo<TaskResult>({ kind, request: { name, input, timeoutMs: timeLeft() } });
@@ -107,12 +107,12 @@ function waitFor(kind: "task" | "ask", name: string, input: unknown): unknown {
   return result.value;
 }
 
-/** Milliseconds until the deadline; 0 where there is none. */
+/** Milliseconds until the deadline; 0 if there is none. */
 function timeLeft(): number {
   return deadline === Number.POSITIVE_INFINITY ? 0 : Math.max(1, Math.ceil(deadline - performance.now()));
 }
 
-/** Asks the pool and waits. */
+/** Sends a request to the pool and waits for its result. */
 function answerTo<Answer>(question: FromThread): Answer {
   const before = Atomics.load(cells, REPLY_CELL);
   send(question);
@@ -120,7 +120,7 @@ function answerTo<Answer>(question: FromThread): Answer {
     for (;;) {
       const answer: { message: Answer } | undefined = receiveMessageOnPort(data.execPort);
       if (answer !== undefined) return answer.message;
-      // The pool answers cancelled commands too, once they are gone.
+      // The pool also responds for aborted commands, once they have ended.
       Atomics.wait(cells, REPLY_CELL, before, 1_000);
     }
   });
@@ -178,10 +178,10 @@ function failed(error: unknown): ScriptReply {
 }
 
 try {
-  // On Linux this thread's alone: it gets what the service and the commands leave of a machine that is busy.
+  // On Linux the priority is per thread: it gets the CPU time that the service and the commands leave.
   if (process.platform === "linux") setPriority(data.niceness);
 } catch {
-  // Where the system refuses, scripts compete as equals.
+  // If the system rejects it, scripts compete with equal priority.
 }
 parentPort?.on("message", (job: ScriptJob) => {
   void evaluate(job)

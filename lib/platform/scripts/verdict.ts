@@ -1,6 +1,6 @@
 import type { StopReason } from "./script-messages.ts";
 
-/** What one VM may allocate. */
+/** Memory limit of one VM. */
 export const MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export type Verdict =
@@ -15,7 +15,7 @@ const STOP_MESSAGES = {
   stack: "the script recurses too deeply",
 } as const;
 
-/** A verdict with the words for this reason. */
+/** A verdict with the message for this reason. */
 export function stopVerdict(reason: keyof typeof STOP_MESSAGES): Extract<Verdict, { ok: false }> {
   return { ok: false, reason, message: STOP_MESSAGES[reason] };
 }

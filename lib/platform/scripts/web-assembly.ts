@@ -1,4 +1,4 @@
-/** The part of WebAssembly that is used here: the Node types know only its modules, the rest comes with browser types. */
+/** The part of WebAssembly that is used here; the Node types declare only its modules, the browser types the rest. */
 interface Api {
   compile(bytes: Uint8Array): Promise<WebAssembly.Module>;
   readonly RuntimeError: new () => Error;

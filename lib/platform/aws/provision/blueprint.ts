@@ -1,11 +1,11 @@
 import type { EventPattern } from "../../bus.ts";
 import type { IndexSpec } from "../../tables.ts";
 
-/** What is to be there, under the names that it has in the account. */
+/** The resources to create, with their names in the account. */
 export interface Blueprint {
   readonly tables: readonly TableBlueprint[];
   readonly queues: readonly QueueBlueprint[];
-  /** Names of buses beside the account's default one. */
+  /** Names of buses in addition to the account's default bus. */
   readonly buses: readonly string[];
   readonly rules: readonly RuleBlueprint[];
   readonly buckets: readonly string[];
@@ -17,10 +17,10 @@ export interface TableBlueprint {
 }
 
 export interface QueueBlueprint {
-  /** Ends in `.fifo` where it is one. */
+  /** Ends in `.fifo` for FIFO queues. */
   readonly name: string;
   readonly fifo: boolean;
-  /** Messages without a deduplication id get one from their body. */
+  /** Messages without a deduplication id get a hash of their body. */
   readonly contentDeduplication: boolean;
   readonly visibilitySeconds?: number;
   readonly retentionSeconds?: number;
@@ -29,7 +29,7 @@ export interface QueueBlueprint {
 
 export interface RuleBlueprint {
   readonly name: string;
-  /** The default bus without one; scheduled rules exist there alone. */
+  /** Default: the default bus. Scheduled rules exist only there. */
   readonly bus?: string;
   readonly when: { readonly pattern: EventPattern } | { readonly schedule: string };
   readonly targets: readonly TargetBlueprint[];
@@ -38,8 +38,8 @@ export interface RuleBlueprint {
 export interface TargetBlueprint {
   readonly id: string;
   readonly queue: string;
-  /** Of the messages to a FIFO queue. */
+  /** Message group id, for FIFO queues. */
   readonly groupId?: string;
-  /** Takes what cannot be delivered. */
+  /** Receives undeliverable messages. */
   readonly deadLetterQueue?: string;
 }

@@ -7,7 +7,7 @@ import { provisionQueues } from "./queues.ts";
 import { provisionBus, provisionRules } from "./rules.ts";
 import { provisionTable } from "./tables.ts";
 
-/** Tables that are made at a time: DynamoDB takes up to 50, an emulator is busy with fewer. */
+/** Tables created concurrently: DynamoDB allows up to 50, emulators cope with fewer. */
 const TABLES_AT_ONCE = 5;
 
 async function provisionBucket(client: S3Client, Bucket: string): Promise<void> {
@@ -19,7 +19,7 @@ async function provisionBucket(client: S3Client, Bucket: string): Promise<void> 
       throw error;
   }
   const region = await client.config.region();
-  // S3 takes every region by name but its first.
+  // S3 rejects its first region as a location constraint.
   const place =
     region === "us-east-1"
       ? {}
@@ -28,8 +28,8 @@ async function provisionBucket(client: S3Client, Bucket: string): Promise<void> 
 }
 
 /**
- * Makes everything that the blueprint names and that is not there, and gives what is there its settings; doing it
- * again changes nothing. For emulators and tests: in AWS it is CloudFormation that deploys the template.
+ * Creates the blueprint's missing resources and updates the settings of existing ones; idempotent. For emulators and
+ * tests: on AWS, CloudFormation deploys the template.
  */
 export async function provision(
   blueprint: Blueprint,

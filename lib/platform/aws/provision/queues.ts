@@ -14,7 +14,7 @@ export interface ProvisionedQueue {
   readonly arn: string;
 }
 
-/** By name. */
+/** Keyed by name. */
 export type ProvisionedQueues = ReadonlyMap<string, ProvisionedQueue>;
 
 async function find(client: SQSClient, name: string): Promise<string | undefined> {
@@ -26,7 +26,7 @@ async function find(client: SQSClient, name: string): Promise<string | undefined
   }
 }
 
-/** What may be changed of a queue that is there already. */
+/** The attributes that can be changed on an existing queue. */
 function attributesOf(queue: QueueBlueprint, deadLetterArn: string | undefined): Record<string, string> {
   const { visibilitySeconds, retentionSeconds, deadLetter } = queue;
   const redrive = { deadLetterTargetArn: deadLetterArn, maxReceiveCount: deadLetter?.maxReceiveCount };
@@ -60,7 +60,7 @@ async function provisionQueue(
   return { url, arn };
 }
 
-/** Makes the queues, or gives those that are there their settings; a dead-letter queue before what it serves. */
+/** Creates the queues or updates their settings; dead-letter queues before the queues that use them. */
 export async function provisionQueues(
   client: SQSClient,
   blueprints: readonly QueueBlueprint[],

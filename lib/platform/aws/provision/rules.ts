@@ -72,7 +72,7 @@ async function provisionRule(
   return RuleArn;
 }
 
-/** Lets rules, and nobody else by this policy, send to a queue. */
+/** Sets the queue's policy: only these rules may send to it. */
 async function allow(client: SQSClient, queue: ProvisionedQueue, ruleArns: readonly string[]): Promise<void> {
   const policy = {
     Version: "2012-10-17",
@@ -92,14 +92,17 @@ async function allow(client: SQSClient, queue: ProvisionedQueue, ruleArns: reado
 
 const FIRE = inStack("", FIRE_QUEUE);
 
-/** The rules that may send to a queue beside those of the template: the scheduler's, in the stack that it is of. */
+/**
+ * The ARN pattern of the scheduler's rules of the same stack, which may send to the queue in addition to the
+ * template's.
+ */
 function furtherRules(queue: string, ruleArn: string): string[] {
   if (!queue.endsWith(FIRE)) return [];
   const rules = inStack(queue.slice(0, -FIRE.length), SCHEDULE_RULES);
   return [ruleArn.replace(/:rule\/.*$/, `:rule/${rules}*`)];
 }
 
-/** Makes the rules or gives them their pattern, schedule and targets anew, and lets them send to their queues. */
+/** Creates the rules or updates their pattern, schedule and targets, and permits them to send to their queues. */
 export async function provisionRules(
   clients: { readonly eventbridge: EventBridgeClient; readonly sqs: SQSClient },
   queues: ProvisionedQueues,

@@ -14,7 +14,7 @@ import { faulting } from "../faults.ts";
 import type { Pause } from "../retries.ts";
 import type { TableBlueprint } from "./blueprint.ts";
 
-/** DynamoDB fills an index of a large table for minutes. */
+/** Attempts; DynamoDB takes minutes to fill an index of a large table. */
 const WAIT_TRIES = 600;
 const WAIT_MS = 1_000;
 
@@ -75,7 +75,7 @@ async function create(client: DynamoDBClient, { name, indexes }: TableBlueprint)
   try {
     await faulting(() => client.send(command));
   } catch (error) {
-    // Another one makes it at this moment.
+    // A concurrent call is creating it.
     if (!(error instanceof ResourceInUseException)) throw error;
   }
 }
@@ -86,8 +86,8 @@ function hasKeys(schema: TableDescription["KeySchema"], { pk, sk }: IndexSpec): 
 }
 
 /**
- * Makes the table with its indexes, or adds the indexes that it lacks, and waits until they can be used. Throws
- * where a table or index of that name has other keys: data is never thrown away here.
+ * Creates the table with its indexes, or adds missing indexes, and waits until they are active. Throws if an existing
+ * table or index has other keys: this function never deletes data.
  */
 export async function provisionTable(
   client: DynamoDBClient,
@@ -104,7 +104,7 @@ export async function provisionTable(
       if (!hasKeys(present.KeySchema, spec)) throw new Error(`the index ${index} of ${name} has other keys`);
       continue;
     }
-    // DynamoDB makes one index at a time.
+    // DynamoDB creates one index at a time.
     const command = new UpdateTableCommand({
       TableName: name,
       AttributeDefinitions: attributesOf([ITEM_KEY, ...Object.values(indexes)]),

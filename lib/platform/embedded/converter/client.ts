@@ -8,29 +8,29 @@ import type { FromConverter, ToConverter } from "./protocol.ts";
 /** Loading takes some seconds on a busy machine. */
 const READY_LIMIT_MS = 30_000;
 const CONVERSION_LIMIT_MS = 10_000;
-/** The process takes some 180 MB. */
+/** An idle process is ended because it uses some 180 MB. */
 const IDLE_MS = 3 * 60_000;
 const CLOSE_LIMIT_MS = 3_000;
 const WAITING_MAX = 64;
-/** Of its heap, MB: what needs more ends it. */
+/** Heap limit in MB; exceeding it ends the process. */
 const HEAP_MB = 512;
-/** Exit code of a process whose heap is full, and the signal of one that was aborted for it. */
+/** Exit code and signal of a process whose heap is full. */
 const HEAP_FULL = { code: 134, signal: "SIGABRT" };
 const ENV_NAMES = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR"] as const;
 
 export interface ConverterOptions {
   readonly log: Log;
-  /** Replace the limits, milliseconds. */
+  /** Overrides of the limits, in milliseconds. */
   readonly conversionLimitMs?: number;
   readonly idleMs?: number;
-  /** The program; the converter's own where it is left out. */
+  /** The program; default: the converter. */
   readonly program?: URL;
 }
 
 export interface ConverterProcess extends Converter {
-  /** 0 before the first conversion, and while there is no process. */
+  /** 0 before the first conversion, and while no process runs. */
   readonly pid: number;
-  /** Ends the process; conversions under way are rejected. */
+  /** Ends the process; pending conversions are rejected. */
   close(): Promise<void>;
 }
 
@@ -47,8 +47,8 @@ interface Running {
 }
 
 /**
- * Conversions in a process of their own, one at a time: started by the first, ended when there was none for some
- * minutes, killed and started again where one takes too long or too much memory.
+ * Runs conversions in a separate process, one at a time. The first conversion starts it, some idle minutes end it, and
+ * a conversion that exceeds its time or memory limit restarts it.
  */
 export function converterProcess(options: ConverterOptions): ConverterProcess {
   const { log, conversionLimitMs = CONVERSION_LIMIT_MS, idleMs = IDLE_MS } = options;

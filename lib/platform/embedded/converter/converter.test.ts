@@ -16,7 +16,7 @@ function state(write: (fragment: Y.XmlFragment) => void): Uint8Array {
   return Y.encodeStateAsUpdate(doc);
 }
 
-/** A state as an editor leaves it: blocks in a group, each in a container. */
+/** A document as an editor saves it: blocks in a group, each in a container. */
 const edited = (...nodes: Y.XmlElement[]): Uint8Array =>
   state((fragment) => {
     const group = new Y.XmlElement("blockGroup");
@@ -53,7 +53,7 @@ describe("the converter", () => {
     return to === "json" ? JSON.parse(String(converted.value)) : converted.value;
   };
 
-  it("shows what an editor wrote as blocks, markdown and HTML", async () => {
+  it("converts an editor's document to blocks, Markdown and HTML", async () => {
     const content = edited(paragraph("Hello "), paragraph("bold", { bold: {} }));
     expect(await shown(content, "json")).toMatchObject([
       { id: "b0", type: "paragraph", content: [{ type: "text", text: "Hello ", styles: {} }], children: [] },
@@ -63,7 +63,7 @@ describe("the converter", () => {
     expect(await shown(content, "html")).toMatch(/^<p[^>]*>Hello <\/p><p[^>]*><strong>bold<\/strong><\/p>$/);
   }, 30_000);
 
-  it("makes paragraphs of text, and of markdown what an editor opens", async () => {
+  it("converts text to paragraphs, and Markdown to a document that editors open", async () => {
     expect(await shown(bytes("one\r\nline\n\n\n two\n"), "json", "plain")).toMatchObject([
       { type: "paragraph", content: [{ text: "one\nline" }] },
       { type: "paragraph", content: [{ text: " two" }] },
@@ -77,7 +77,7 @@ describe("the converter", () => {
     if (made.ok) expect(await shown(made.value as Uint8Array, "markdown")).toBe("# Title\n\n* item\n");
   });
 
-  it("leaves nothing that a browser would execute", async () => {
+  it("removes everything that a browser would execute", async () => {
     const image = new Y.XmlElement("image");
     image.setAttribute("url", "javascript:alert(1)");
     const content = edited(
@@ -94,7 +94,7 @@ describe("the converter", () => {
     expect(await shown(content, "markdown")).not.toMatch(/\]\((?:java|data:text)/i);
   });
 
-  it("shows nothing where editors wrote nothing, and refuses what is no fragment", async () => {
+  it("returns nothing for empty documents, and rejects invalid fragments", async () => {
     expect(
       await shown(
         state(() => undefined),
@@ -110,8 +110,8 @@ describe("the converter", () => {
   });
 });
 
-describe("the process of conversions", () => {
-  it("is started again after one that hangs, dies or fills its memory, and ended when idle", async () => {
+describe("the conversion process", () => {
+  it("is restarted after one that hangs, dies or exceeds its memory, and is ended when idle", async () => {
     const folder = await mkdtemp(join(tmpdir(), "weft-converter-"));
     const program = join(folder, "main.mjs");
     await writeFile(

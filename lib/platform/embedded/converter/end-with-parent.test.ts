@@ -18,7 +18,7 @@ const lives = (pid: number): boolean => {
   }
 };
 
-it("a process that is busy ends soon after its parent was killed", async () => {
+it("a busy process ends soon after its parent was killed", async () => {
   const parent = spawn(process.execPath, ["--input-type=module", "-e", PARENT], {
     stdio: ["ignore", "pipe", "inherit"],
   });

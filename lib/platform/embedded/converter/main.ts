@@ -1,7 +1,7 @@
 import { endWithParent } from "./end-with-parent.ts";
 import type { FromConverter, ToConverter } from "./protocol.ts";
 
-/** The process of conversions: ends when the server does, or tells it to. */
+/** The conversion process: ends when the server ends or disconnects. */
 process.on("disconnect", () => process.exit(0));
 endWithParent();
 

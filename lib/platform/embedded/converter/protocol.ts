@@ -1,12 +1,12 @@
 import type { Conversion } from "../../converter.ts";
 
-/** What the server asks of the process of conversions, one after another. */
+/** Messages of the server to the conversion process, handled one at a time. */
 export interface ToConverter {
   readonly id: number;
   readonly conversion: Conversion;
 }
 
-/** What it tells: that it has loaded, and what became of each. */
+/** Messages of the conversion process: that it has loaded, and the outcome of each conversion. */
 export type FromConverter =
   | { readonly kind: "ready" }
   | { readonly kind: "converted"; readonly id: number; readonly value: string | Uint8Array }

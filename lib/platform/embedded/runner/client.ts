@@ -7,35 +7,36 @@ import { concealEnvironment } from "./conceal.ts";
 import { RunnerLink } from "./link.ts";
 import { BASE_ENV_NAMES } from "./protocol.ts";
 
-/** A runner process takes some 50 MB; it is back within 0.1 s. */
+/** A runner process uses some 50 MB, and restarts within 0.1 s. */
 const IDLE_MS = 3 * 60_000;
 
 export interface RunnerOptions {
   readonly log: Log;
   /** A module that exports `callables`: the functions that scripts may call, by name. */
   readonly functionsModule: URL;
-  /** What children get where a request gives none of that name; the usual variables of this process by default. */
+  /**
+   * Variables that child processes get if a request does not set them; default: the usual variables of this process.
+   */
   readonly baseEnv?: Readonly<Record<string, string>>;
-  /** A runner process that was idle for so long is ended until it is needed again, milliseconds; 3 minutes by default. */
+  /** Idle time in milliseconds after which a runner process ends until it is needed again; default 3 minutes. */
   readonly idleMs?: number;
 }
 
 export interface Runner {
   readonly commands: Commands;
   readonly scripts: Scripts;
-  /** Of the process of scripts: 0 before the first script, while it is down, and after it was idle. */
+  /** Process id of the script runner; 0 before the first script, while it is down, and after it ended idle. */
   readonly scriptsPid: number;
-  /** The same for the process that runs commands. */
+  /** Process id of the command runner, with the same rules. */
   readonly commandsPid: number;
-  /** Ends every command and script and what they have started. */
+  /** Ends all commands and scripts and their child processes. */
   close(): Promise<void>;
 }
 
 /**
- * What runs commands and scripts, each in a process of their own: what they do to their parent is not done to this
- * process. A `timeoutMs` of 0 means no limit. Both reject with PlatformFault `unavailable` (try again) when their
- * process dies under them or this is closed. The environment that this process was started with is wiped from where
- * other processes could read it.
+ * Runs commands and scripts in two separate processes, so that code that attacks its parent process does not reach this
+ * one. A `timeoutMs` of 0 means no limit. Both reject with PlatformFault `unavailable` (retryable) if their process
+ * dies or this runner is closed. Erases this process's initial environment from where other processes could read it.
  */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { log, idleMs = IDLE_MS } = options;

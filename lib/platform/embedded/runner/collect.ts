@@ -2,7 +2,7 @@ import { type Launched, launch } from "./node-spawner.ts";
 import type { End, Limits, Processes } from "./processes.ts";
 import { TOKEN_VARIABLE } from "./protocol.ts";
 
-/** How long output is still read from a pipe that something outside the group keeps open. */
+/** Milliseconds to keep reading from a pipe that a process outside the group holds open. */
 const DRAIN_MS = 250;
 const STDERR_KEPT_BYTES = 4 * 1024;
 
@@ -10,11 +10,11 @@ export interface Collecting extends Limits {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The program's whole environment, but for the token. */
+  /** The program's whole environment, except the token. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a collecting run brought. `overflow`: it was ended because it wrote more than it may. */
+/** The output of a program. `overflow`: it was ended because it wrote more than the limit. */
 export interface Collected extends End {
   readonly stdout: string;
   readonly stderr: string;
@@ -22,8 +22,8 @@ export interface Collected extends End {
 }
 
 /**
- * Runs a program and keeps what it writes, up to `maxBytes`; of stderr only the beginning. Rejects with
- * PlatformFault `command_not_started`.
+ * Runs a program and collects its output up to `maxBytes`; of stderr only the beginning. Rejects with PlatformFault
+ * `command_not_started`.
  */
 export async function collect(processes: Processes, spec: Collecting, maxBytes: number): Promise<Collected> {
   const overflow = new AbortController();

@@ -2,17 +2,17 @@ import type { CommandOutcome, CommandRequest, Commands } from "../../commands.ts
 import { PlatformFault } from "../../faults.ts";
 import { ProcessLost, type RunnerLink } from "./link.ts";
 
-/** Processes for one command each, at the same time: some 50 MB each. */
+/** Maximum number of processes that run a single command each; they use some 50 MB each. */
 const OWN_MAX = 4;
-/** Steps that are remembered for having lost their process. */
+/** Maximum number of remembered steps whose process died. */
 const LOST_MAX = 10_000;
 
 type Link = RunnerLink<Omit<CommandRequest, "signal">, CommandOutcome>;
 
 /**
- * Runs commands in one process, their parent. A command may end that, and takes others with it: all of them are
- * rejected as to be tried again, and then each has a process of its own, so that the one which does it again is known,
- * and fails by itself.
+ * Runs commands as children of one shared process. A command may kill that process and all other commands with it: all
+ * of them are rejected as retryable. Their retries run in a process of their own, so that the command that does it
+ * again is identified and fails alone.
  */
 export class CommandProcesses implements Commands {
   readonly #open: () => Link;
@@ -26,7 +26,7 @@ export class CommandProcesses implements Commands {
     this.#shared = open();
   }
 
-  /** Of the shared process; 0 while there is none. */
+  /** Process id of the shared process; 0 if it is not running. */
   get pid(): number {
     return this.#shared.pid;
   }
@@ -70,7 +70,7 @@ export class CommandProcesses implements Commands {
   }
 }
 
-/** A token ends with the attempt: the next one of the same step has another. */
+/** The step of a token: the token ends with the attempt number, which differs for the next attempt. */
 function stepOf(token: string): string {
   return token.slice(0, token.lastIndexOf("/"));
 }

@@ -15,7 +15,7 @@ afterAll(async () => {
   await runner.close();
 });
 
-/** A sleep that no other test and no other process on the machine uses. */
+/** Counter for sleep durations that no other process on the machine uses. */
 let marks = 0;
 function uniqueSeconds(): string {
   marks += 1;
@@ -23,18 +23,18 @@ function uniqueSeconds(): string {
 }
 
 describe("a command", () => {
-  test("reports its exit code, and its output is in the files alone", async () => {
+  test("reports its exit code, and writes its output only to the files", async () => {
     const outcome = await runner.bash("printf hello; printf oops >&2; exit 3");
     expect(outcome).toMatchObject({ exitCode: 3, signal: null, timedOut: false, aborted: false });
     expect(outcome).toMatchObject({ stdout: "hello", stdoutBytes: 5, stderrBytes: 4 });
   });
 
-  test("is started the fast way on this system", async () => {
+  test("is started with posix_spawn on this system", async () => {
     await runner.bash("true");
     expect(runner.warnings.map(({ message }) => message).filter((text) => /slower/.test(text))).toEqual([]);
   });
 
-  test("writes files that only their owner may read, in place of what was there", async () => {
+  test("replaces the output files with files that only their owner may read", async () => {
     const stdoutPath = join(runner.folder, "own");
     await runner.bash("echo a long first text", { stdoutPath });
     await runner.bash("echo x", { stdoutPath });
@@ -43,7 +43,7 @@ describe("a command", () => {
     expect(stats.mode & 0o777).toBe(0o600);
   });
 
-  test("may write to a device, which stays as it is", async () => {
+  test("may write to a device without changing it", async () => {
     const before = await stat("/dev/null");
     const outcome = await runner.bash("echo x", { stdoutPath: "/dev/null" });
     expect(outcome.exitCode).toBe(0);
@@ -54,7 +54,7 @@ describe("a command", () => {
     expect((await runner.bash("wc -c")).stdout.trim()).toBe("0");
   });
 
-  test("sees the given variables, the usual ones, its token, and nothing of the server's", async () => {
+  test("gets the given variables, the usual ones and its token, and none of the server's", async () => {
     const { stdout } = await runner.bash("env; cat /proc/$PPID/environ | tr '\\0' '\\n'", {
       env: { GIVEN: "a b" },
       token: "step-x",
@@ -65,7 +65,7 @@ describe("a command", () => {
     expect(stdout).not.toMatch(/secret|AWS_|WEFT_ACCESS|npm_|VITEST|^NODE_(?!CHANNEL)/m);
   });
 
-  test("may replace the usual variables", async () => {
+  test("may override the usual variables", async () => {
     expect((await runner.bash('echo "$HOME"', { env: { HOME: "/elsewhere" } })).stdout).toBe("/elsewhere\n");
   });
 
@@ -74,7 +74,7 @@ describe("a command", () => {
     expect(outcome).toMatchObject({ exitCode: 0, stdoutBytes: 10_000_000 });
   });
 
-  test("that a signal ends has no exit code", async () => {
+  test("has no exit code if a signal ended it", async () => {
     expect(await runner.bash("kill -9 $$")).toMatchObject({
       exitCode: null,
       signal: "SIGKILL",
@@ -92,21 +92,21 @@ describe("a command", () => {
     await expect(runner.bash("true", options)).rejects.toMatchObject({ code: "command_not_started" });
   });
 
-  test("whose output cannot be opened is not started", async () => {
+  test("is not started if its output files cannot be opened", async () => {
     const stdoutPath = join(runner.folder, "missing", "out");
     await expect(runner.bash("true", { stdoutPath })).rejects.toMatchObject({ code: "command_not_started" });
   });
 });
 
 describe("the end of a command", () => {
-  test("takes its background children along", async () => {
+  test("kills its background processes", async () => {
     const seconds = uniqueSeconds();
     const outcome = await runner.bash(`sleep ${seconds} & echo started`);
     expect(outcome).toMatchObject({ exitCode: 0, stdout: "started\n" });
     await until(async () => (await processesWith(seconds)).length === 0, 1_000);
   });
 
-  test("by its time limit takes the whole group, and what it wrote stays", async () => {
+  test("by timeout kills the whole group and keeps the output", async () => {
     const seconds = uniqueSeconds();
     const outcome = await runner.bash(`echo before; sleep ${seconds} & sleep ${seconds}`, { timeoutMs: 200 });
     expect(outcome).toMatchObject({ timedOut: true, aborted: false, exitCode: null, stdout: "before\n" });
@@ -114,12 +114,12 @@ describe("the end of a command", () => {
     await until(async () => (await processesWith(seconds)).length === 0, 1_000);
   });
 
-  test("cannot be refused", async () => {
+  test("cannot be prevented", async () => {
     const outcome = await runner.bash("trap '' TERM; while :; do sleep 0.05; done", { timeoutMs: 200 });
     expect(outcome).toMatchObject({ timedOut: true, signal: "SIGKILL" });
   });
 
-  test("comes when its caller gives up", async () => {
+  test("follows the abort of its caller", async () => {
     const seconds = uniqueSeconds();
     const controller = new AbortController();
     const ended = runner.bash(`sleep ${seconds}`, { signal: controller.signal, timeoutMs: 0 });
@@ -128,7 +128,7 @@ describe("the end of a command", () => {
     expect(await ended).toMatchObject({ aborted: true, timedOut: false });
   });
 
-  test("comes before the start when its caller had given up", async () => {
+  test("precedes the start if its caller has already aborted", async () => {
     const outcome = await runner.bash("echo ran", { signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ aborted: true, exitCode: null, stdout: "" });
   });

@@ -1,4 +1,7 @@
-/** The process of commands: their parent, so that what they do to their parent is not done to the server. */
+/**
+ * The command runner: the parent process of commands, so that commands that attack their parent do not reach the
+ * server.
+ */
 import type { CommandOutcome, CommandRequest } from "../../commands.ts";
 import { FileCommands } from "./file-commands.ts";
 import { Leftovers } from "./leftovers.ts";

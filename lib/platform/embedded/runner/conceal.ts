@@ -1,17 +1,17 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
-/** Fields of `/proc/self/stat` after the name: where the environment that the process was started with lies. */
+/** Index, after the name, of the field of `/proc/self/stat` that gives the address of the initial environment. */
 const ENV_START = 47;
 const ENV_END = 48;
 
 /**
- * Wipes the environment that this process was started with from where its children could read it
- * (`/proc/PID/environ`): it may hold keys. `process.env` stays as it is. Throws where the system refuses.
+ * Erases this process's initial environment, which may contain keys, from where its children could read it
+ * (`/proc/PID/environ`). `process.env` does not change. Throws if the system does not permit it.
  */
 export function concealEnvironment(): void {
   if (process.platform !== "linux" || !isMainThread) return;
-  // Set again, a variable is kept elsewhere; the old text is used no more.
+  // Setting a variable copies it; the original text is no longer used.
   for (const [name, value] of Object.entries(process.env)) process.env[name] = value;
   const stat = readFileSync("/proc/self/stat", "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

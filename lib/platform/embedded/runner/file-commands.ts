@@ -10,10 +10,10 @@ import { TOKEN_VARIABLE } from "./protocol.ts";
 import { notStarted, type Spawner } from "./spawner.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** How long `close` waits for processes that were killed, milliseconds. */
+/** Milliseconds that `close` waits for killed processes. */
 const CLOSE_LIMIT_MS = 3_000;
 
-/** Runs commands as children of this process, which is not the server's, their output going straight to files. */
+/** Runs commands as children of this process, which is not the server; their output goes directly to files. */
 export class FileCommands implements Commands {
   readonly #baseEnv: Readonly<Record<string, string>>;
   readonly #log: Log;
@@ -28,7 +28,7 @@ export class FileCommands implements Commands {
     this.#processes = new Processes(leftovers, watchdog);
   }
 
-  /** Rejects with PlatformFault `command_not_started`, and `unavailable` once it is closed. */
+  /** Rejects with PlatformFault `command_not_started`, and `unavailable` after `close`. */
   async run(request: CommandRequest): Promise<CommandOutcome> {
     if (this.#closed) throw new PlatformFault("unavailable", "commands are closed");
     const running = this.#run(request);
@@ -42,7 +42,7 @@ export class FileCommands implements Commands {
     }
   }
 
-  /** Ends every process; commands under way are rejected. */
+  /** Ends every process; pending commands are rejected. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#processes.endAll();
@@ -76,7 +76,7 @@ export class FileCommands implements Commands {
   }
 }
 
-/** Loaded with the first command: an installation that runs none need not hold it in memory. */
+/** Loaded with the first command, to save memory in installations that run none. */
 async function openSpawner(log: Log): Promise<Spawner> {
   if (process.platform !== "linux" || !isMainThread) return nodeSpawner;
   try {
@@ -95,7 +95,7 @@ function openOutput(path: string): number {
   try {
     const fd = openSync(path, "w", 0o600);
     const stats = fstatSync(fd);
-    // A file from before keeps its mode when it is opened; a device (/dev/null) is not ours to change.
+    // An existing file keeps its mode when it is opened; the mode of a device (/dev/null) must not change.
     if (stats.isFile() && (stats.mode & 0o777) !== 0o600) fchmodSync(fd, 0o600);
     return fd;
   } catch (error) {

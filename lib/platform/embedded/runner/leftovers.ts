@@ -2,22 +2,25 @@ import { readdir, readFile } from "node:fs/promises";
 import { TOKEN_VARIABLE } from "./protocol.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** How long after a step's normal end its leftovers are looked for: one scan serves all steps of that time. */
+/**
+ * Milliseconds between a step's normal end and the scan for its leftovers; one scan serves all steps that ended
+ * meanwhile.
+ */
 export const SWEEP_DELAY_MS = 2_000;
-/** A process that forks while it is being ended is met again in the next pass. */
+/** Maximum number of scans: a process that forks while it is being killed is found by the next scan. */
 const MAX_PASSES = 5;
 const NEEDLE = Buffer.from(`${TOKEN_VARIABLE}=`);
 
 interface Holder {
   active: number;
   urgent: boolean;
-  /** Its place in the watchdog's list. */
+  /** Its slot in the watchdog's list. */
   readonly note: number;
 }
 
 /**
- * Ends processes that left their step's process group (`setsid`), found by the step's token in their
- * environment. Does nothing where there is no /proc.
+ * Ends processes that left their step's process group (`setsid`), found by the step's token in their environment. Does
+ * nothing on systems without /proc.
  */
 export class Leftovers {
   readonly #holders = new Map<string, Holder>();
@@ -29,15 +32,15 @@ export class Leftovers {
   #next: { readonly tokens: Set<string>; readonly done: Promise<void> } | undefined;
 
   /**
-   * `report` hears how many processes a scan ended, when there were any. `watchdog` knows each token for as long
-   * as something may carry it.
+   * `report` receives the number of processes that a scan ended, if it is not 0. `watchdog` keeps each token for as
+   * long as a process may carry it.
    */
   constructor(report: (count: number) => void, watchdog?: Watchdog) {
     this.#report = report;
     this.#watchdog = watchdog;
   }
 
-  /** A command of this step starts: its processes are not leftovers until the last such command has ended. */
+  /** A command of this step starts: its processes are not leftovers until the step's last command has ended. */
   hold(token: string): void {
     const holder = this.#holders.get(token);
     if (holder !== undefined) {
@@ -48,7 +51,7 @@ export class Leftovers {
     this.#holders.set(token, { active: 1, urgent: false, note });
   }
 
-  /** A command of this step ended; after an urgent end the promise resolves when its leftovers are gone. */
+  /** A command of this step ended. If `urgent`, the promise resolves when its leftovers are gone. */
   async release(token: string, urgent: boolean): Promise<void> {
     const holder = this.#holders.get(token);
     if (holder === undefined) return;
@@ -65,13 +68,13 @@ export class Leftovers {
     this.#timer ??= setTimeout(() => void this.#sweepEnded(), SWEEP_DELAY_MS).unref();
   }
 
-  /** Ends what any step, running or lately ended, has left. */
+  /** Ends the leftovers of all running and recently ended steps. */
   async endAll(): Promise<void> {
     clearTimeout(this.#timer);
     await this.end(new Set([...this.#holders.keys(), ...this.#ended.map(({ token }) => token)]));
   }
 
-  /** Kills every process that carries one of the tokens; those asked for during a scan are looked for in the next. */
+  /** Kills every process that carries one of the tokens; tokens added during a scan are handled by the next scan. */
   async end(tokens: ReadonlySet<string>): Promise<void> {
     if (process.platform !== "linux" || tokens.size === 0) return;
     this.#next ??= this.#scanAfterThis();
@@ -112,7 +115,7 @@ async function carriersOf(tokens: ReadonlySet<string>): Promise<number[]> {
   for (const entry of await readdir("/proc").catch(() => [])) {
     const pid = Number(entry);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
-    // Processes of other users, and those that are gone by now, cannot be read.
+    // Processes of other users, and processes that have ended, cannot be read.
     const environment = await readFile(`/proc/${entry}/environ`).catch(() => undefined);
     const token = environment === undefined ? undefined : tokenIn(environment);
     if (token !== undefined && tokens.has(token)) found.push(pid);

@@ -2,11 +2,11 @@ import type { KoffiFunc, LibraryHandle } from "koffi";
 
 type NativeFunction = KoffiFunc<(...args: unknown[]) => number>;
 
-/** Flags of `posix_spawn`: the same numbers in glibc and musl. */
+/** Flags of `posix_spawn`, which have the same values in glibc and musl. */
 const SETSIGDEF = 0x04;
 const SETSIGMASK = 0x08;
 const SETSID = 0x80;
-/** Larger than the C structures of any libc. */
+/** Larger than these structures in any C library. */
 const STRUCT_BYTES = 512;
 const WNOHANG = 1;
 
@@ -19,21 +19,21 @@ export interface SpawnCall {
   readonly stdin: number;
   readonly stdout: number;
   readonly stderr: number;
-  /** The loop waits until the program is loaded: sooner done than by a thread, which pays where several start. */
+  /** Blocks the event loop until the program is loaded: faster than a thread, unless several start at once. */
   readonly atOnce: boolean;
 }
 
-/** The few functions of the C library that start and reap processes. */
+/** The functions of the C library that start and reap processes. */
 export interface Libc {
-  /** The new process's id, or the error's number, negative. */
+  /** The new process's id, or the negated errno. */
   spawn(call: SpawnCall): Promise<number>;
-  /** The wait status of an ended child, `running`, or `unknown` where it is no child of this process. */
+  /** The wait status of an ended child, `running`, or `unknown` if it is not a child of this process. */
   reap(pid: number): number | "running" | "unknown";
 }
 
 /**
- * Binds the C library that this process runs with. Throws where there is no foreign function interface for this
- * platform, or the library is too old to start a process in a folder and a session of its own.
+ * Binds the C library of this process. Throws if the platform has no foreign function interface, or if the library is
+ * too old to start a process in a given folder and a new session.
  */
 export async function loadLibc(): Promise<Libc> {
   const { load } = await import("koffi");
@@ -75,7 +75,7 @@ export async function loadLibc(): Promise<Libc> {
   };
 }
 
-/** A session of its own; every signal as the system sets it, none blocked: Node ignores some. */
+/** Starts a new session with default signal handling and no blocked signals: Node ignores some signals. */
 function spawnAttributes(library: LibraryHandle): Buffer {
   const attributes = Buffer.alloc(STRUCT_BYTES);
   const all = Buffer.alloc(STRUCT_BYTES);

@@ -11,11 +11,11 @@ interface Parent {
   readonly kill: () => void;
   readonly scriptsPid: number;
   readonly commandsPid: number;
-  /** Of the two processes. */
+  /** Ids of the two watchdogs. */
   readonly watchdogs: readonly number[];
 }
 
-/** A server in a process of its own, which runs a command and a script that sleep. */
+/** Starts a server in a separate process, with a command and a script that sleep. */
 async function startParent(seconds: string): Promise<Parent> {
   const folder = await mkdtemp(join(tmpdir(), "weft-parent-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ async function startParent(seconds: string): Promise<Parent> {
   const line = await new Promise<string>((resolve) =>
     createInterface({ input: parent.stdout }).once("line", resolve),
   );
-  // Three sleeps of the command, the bash above them, and the script's.
+  // Three sleeps of the command, their bash, and the script's sleep.
   await until(async () => (await processesWith(seconds)).length >= 5);
   const pids = JSON.parse(line) as { scriptsPid: number; commandsPid: number };
   const watchdogs = [...(await watchdogsOf(pids.scriptsPid)), ...(await watchdogsOf(pids.commandsPid))];
@@ -52,14 +52,14 @@ async function watchdogsOf(pid: number): Promise<number[]> {
   return watchdogs.filter((_, at) => parents[at] === pid);
 }
 
-/** Undefined where the process is gone. */
+/** Undefined if the process has ended. */
 async function parentOf(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   const parent = /^PPid:\s*(\d+)/m.exec(status)?.[1];
   return parent === undefined ? undefined : Number(parent);
 }
 
-test("when the server is killed every process of commands and scripts ends, and what watched them", async () => {
+test("killing the server ends every process of commands and scripts, and the watchdogs", async () => {
   const seconds = `7001.${process.pid}`;
   const { kill, scriptsPid, commandsPid, watchdogs } = await startParent(seconds);
   const all = [scriptsPid, commandsPid, ...watchdogs];
@@ -67,7 +67,7 @@ test("when the server is killed every process of commands and scripts ends, and 
   const env = { PATH: process.env.PATH, WEFT_STEP_TOKEN: `step killed/${process.pid}0` };
   const bystander = spawn("sleep", ["600"], { env, stdio: "ignore" });
   onTestFinished(() => void bystander.kill("SIGKILL"));
-  // What ends a server politely is not for them.
+  // The runner processes ignore signals that ask for termination.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     for (const pid of all) process.kill(pid, signal);
   kill();
@@ -76,7 +76,7 @@ test("when the server is killed every process of commands and scripts ends, and 
   expect(bystander.signalCode).toBeNull();
 });
 
-test("when the processes of commands and scripts are killed with the server, what they started ends as well", async () => {
+test("killing the runner processes together with the server also ends their child processes", async () => {
   const seconds = `7004.${process.pid}`;
   const { kill, scriptsPid, commandsPid } = await startParent(seconds);
   for (const pid of [scriptsPid, commandsPid]) process.kill(pid, "SIGSTOP");
@@ -85,7 +85,7 @@ test("when the processes of commands and scripts are killed with the server, wha
   await until(async () => (await processesWith(seconds)).length === 0);
 });
 
-test("a watchdog that dies is followed by another, which knows what runs", async () => {
+test("a watchdog that dies is replaced by one that knows the running processes", async () => {
   const seconds = `7005.${process.pid}`;
   const { kill, commandsPid } = await startParent(seconds);
   const [watchdog = 0] = await watchdogsOf(commandsPid);
@@ -115,13 +115,13 @@ test.each([
     runner.bash(`${attack}; sleep ${seconds}`, { token: `run/attacker/${attempt}` });
   await expect(attacker(1)).rejects.toMatchObject({ code: "unavailable" });
   await rejected;
-  // Nothing of what it was to end is left, also where it hides its environment.
+  // All its processes are gone, even one that hides its environment.
   await until(async () => (await processesWith(seconds)).length === 0);
   expect(await runner.bash("echo again")).toMatchObject({ exitCode: 0, stdout: "again\n" });
   expect(runner.commandsPid).not.toBe(first);
   const second = runner.commandsPid;
   expect(await runner.script("1 + 1")).toMatchObject({ value: 2 });
-  // Tried again, each is alone: the one that did it is known, and the other has its result.
+  // The retries run in separate processes: the culprit fails, and the other command succeeds.
   const third = runner.bash("sleep 0.5; echo $PPID", { token: "run/other/2" });
   await expect(attacker(2)).rejects.toMatchObject({ code: "command_ended_its_parent" });
   const outcome = await third;
@@ -138,7 +138,7 @@ test("a command that kills its own process group is its own failure", async () =
   expect(runner.warnings).toEqual([]);
 });
 
-test("when the process of scripts dies, what was under way is rejected as to be tried again, and the next script is served", async () => {
+test("when the script runner dies, pending scripts are rejected as retryable, and the next script succeeds", async () => {
   const runner = await startTestRunner();
   onTestFinished(() => runner.close());
   const seconds = `7002.${process.pid}`;
@@ -150,11 +150,11 @@ test("when the process of scripts dies, what was under way is rejected as to be 
   await rejected;
   expect(await runner.script("1 + 1")).toMatchObject({ ok: true, value: 2 });
   expect(runner.scriptsPid).not.toBe(first);
-  // The server ends what it left.
+  // The server ends its leftovers.
   await until(async () => (await processesWith(seconds)).length === 0);
 });
 
-test("closing ends what runs and refuses what comes", async () => {
+test("closing ends running work and rejects new work", async () => {
   const runner = await startTestRunner();
   const seconds = `7003.${process.pid}`;
   const lost = expect(runner.bash(`sleep ${seconds}`, { timeoutMs: 0 })).rejects.toMatchObject({
@@ -185,7 +185,7 @@ test.each(["scripts", "commands"] as const)(
       await new Promise(setImmediate);
       seen.add(pid());
       expect(await Promise.all(answers)).toEqual([n + 1, n + 2]);
-      // Before, at, and after the moment in which it is told to end.
+      // Before, at, and after the moment when it is told to end.
       await new Promise((resolve) => setTimeout(resolve, n % 3));
     }
     await until(() => pid() === 0);

@@ -8,7 +8,7 @@ import type { FromRunner, ToRunner } from "./protocol.ts";
 
 const READY_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** A process that lived this long did not fail by its start: the next one is started at once again. */
+/** A process that lived this many milliseconds did not fail at its start: the next one is started at once. */
 const HEALTHY_AFTER_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 10_000;
@@ -17,28 +17,28 @@ type Answer<Reply> = Extract<FromRunner<Reply>, { kind: "ended" | "refused" }>;
 
 interface Waiting<Reply> {
   readonly ask: Ask | undefined;
-  /** Aborted when the request is over: nobody waits for answers to it any more. */
+  /** Aborted when the request has ended: responses to its host calls are no longer needed. */
   readonly over: AbortController;
   resolve(answer: Answer<Reply>): void;
   reject(error: PlatformFault): void;
 }
 
-/** The process ended with the request in its hands. */
+/** The process ended while it handled the request. */
 export class ProcessLost extends PlatformFault {}
 
 export interface LinkOptions {
-  /** What the process runs, for errors and the log: `scripts`. */
+  /** The kind of work, for errors and the log: `scripts`. */
   readonly what: string;
   readonly program: URL;
   readonly args: readonly string[];
   /** The process's whole environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
-  /** The process is ended when it had nothing to do for so long, milliseconds. */
+  /** Idle time after which the process is ended, in milliseconds. */
   readonly idleMs: number;
 }
 
-/** One runner process, and what it has to answer yet. */
+/** One runner process and its pending requests. */
 interface Connected<Reply> {
   readonly child: ChildProcess;
   readonly ready: Promise<void>;
@@ -46,8 +46,8 @@ interface Connected<Reply> {
 }
 
 /**
- * The server's side of the channel to a runner process: started by the first request, again by the next one after it
- * died, and ended when it was idle.
+ * The server's side of the channel to a runner process. A request starts the process if it is not running; the process
+ * is ended when it is idle.
  */
 export class RunnerLink<Request, Reply> {
   readonly #options: LinkOptions;
@@ -56,7 +56,7 @@ export class RunnerLink<Request, Reply> {
   readonly #ending = new Set<Promise<unknown>>();
   #idle: NodeJS.Timeout | undefined;
   #failures = 0;
-  /** By the clock of this process: no start before it. */
+  /** Earliest time of the next start, by the clock of this process. */
   #notBefore = 0;
   #lastId = 0;
   readonly #closed = new AbortController();
@@ -65,14 +65,14 @@ export class RunnerLink<Request, Reply> {
     this.#options = options;
   }
 
-  /** Of the running process; 0 while there is none. */
+  /** Process id; 0 if the process is not running. */
   get pid(): number {
     return this.#connected?.child.pid ?? 0;
   }
 
   /**
-   * Throws what the process refused with, and PlatformFault `unavailable` when it does not start, ends
-   * meanwhile, or this is closed.
+   * Throws the error that the process returned, and PlatformFault `unavailable` if it does not start, ends meanwhile,
+   * or this link is closed.
    */
   async request(request: Request, signal: AbortSignal | undefined, ask?: Ask): Promise<Reply> {
     await this.#backOff();
@@ -86,7 +86,7 @@ export class RunnerLink<Request, Reply> {
     };
     try {
       const answer = await new Promise<Answer<Reply>>((resolve, reject) => {
-        // At once, so that the process is not taken for idle while it starts.
+        // Added immediately, so that the process does not count as idle while it starts.
         waiting.set(id, { ask, over, resolve, reject });
         ready.then(() => {
           send<Request>(child, { kind: "run", id, request, aborted: signal?.aborted === true });
@@ -103,7 +103,7 @@ export class RunnerLink<Request, Reply> {
     }
   }
 
-  /** Ends the process and with it all that it runs; requests under way are rejected. */
+  /** Ends the process and everything it runs; pending requests are rejected. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#end();
@@ -133,7 +133,7 @@ export class RunnerLink<Request, Reply> {
     return this.#connected;
   }
 
-  /** The next request finds no process, or one that is not told to end: none is sent to one that ends. */
+  /** Detaches the process, so that no request is sent to a process that is about to end. */
   #rest(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#end(), this.#options.idleMs);
@@ -157,7 +157,7 @@ export class RunnerLink<Request, Reply> {
 
   #start(): Connected<Reply> {
     const { what, program, args, env, log } = this.#options;
-    // A session of its own: a signal to the server's process group must leave it alive to end what it runs.
+    // In a separate session: a signal to the server's process group must not kill it, so that it can end its children.
     const child = fork(program, [...args], {
       env: { ...env },
       execArgv: [],
@@ -193,7 +193,7 @@ export class RunnerLink<Request, Reply> {
       };
       child.on("error", (error) => {
         log.warn(`the channel to the process of ${what} failed`, { error: error.message });
-        // Else the exit that follows settles everything.
+        // Otherwise the exit event follows.
         if (child.pid === undefined) onEnd({ error: error.message });
       });
       child.once("exit", (code, signal) => onEnd({ code, signal }));
@@ -214,7 +214,7 @@ export class RunnerLink<Request, Reply> {
   }
 }
 
-/** The script's own time bounds the wait on its side. */
+/** The script's timeout bounds the wait in the runner process. */
 async function answer<Reply>(
   child: ChildProcess,
   { id, question, what, input }: Extract<FromRunner<Reply>, { kind: "ask" }>,
@@ -227,6 +227,6 @@ async function answer<Reply>(
 }
 
 function send<Request>(child: ChildProcess, message: ToRunner<Request>): void {
-  // When the channel is closed the process is ending, and its exit rejects what waits.
+  // If the channel is closed, the process is ending, and its exit rejects pending requests.
   if (child.connected) child.send(message, () => {});
 }

@@ -1,4 +1,4 @@
-/** The process of scripts: evaluates them for the server, and ends them and their commands when the server is gone. */
+/** The script runner: evaluates scripts for the server, and ends them and their commands when the server is gone. */
 import type { ScriptMessage, ScriptReply } from "../../scripts/script-messages.ts";
 import type { ScriptPool } from "../../scripts/script-pool.ts";
 import { Leftovers } from "./leftovers.ts";

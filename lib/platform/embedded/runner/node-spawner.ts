@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { checkFolder, type Exit, notStarted, type Spawner, type SpawnRequest } from "./spawner.ts";
 
-/** By Node's own means: everywhere, and slower the larger this process is, which is forked. */
+/** Uses Node's child_process: portable, but slower the larger this process is, because it forks. */
 export const nodeSpawner: Spawner = {
   spawn: async (request) => {
     const { pid, exited } = await launch(request, ["ignore", request.stdout, request.stderr]);
@@ -16,7 +16,7 @@ export interface Launched {
   readonly exited: Promise<Exit>;
 }
 
-/** Starts a program in a session of its own. Rejects with PlatformFault `command_not_started`. */
+/** Starts a program in a new session. Rejects with PlatformFault `command_not_started`. */
 export async function launch(
   request: Omit<SpawnRequest, "stdout" | "stderr">,
   stdio: StdioOptions,
@@ -31,7 +31,7 @@ export async function launch(
   if (pid === undefined) {
     throw notStarted(await new Promise((resolve) => child.once("error", resolve)));
   }
-  // Of a signal that could not be sent: the group is gone.
+  // The error of a signal that could not be sent because the group is gone.
   child.on("error", () => {});
   return { child, pid, exited };
 }

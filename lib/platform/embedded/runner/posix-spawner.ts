@@ -13,11 +13,11 @@ import {
   type Started,
 } from "./spawner.ts";
 
-/** Where programs are looked for without a `PATH`, as the system does. */
+/** Search path of programs without `PATH`, as the system uses it. */
 const DEFAULT_PATH = "/bin:/usr/bin";
-/** How often is looked after the children should the signal of an end not come, milliseconds. */
+/** Milliseconds between checks of the children, in case a SIGCHLD is lost. */
 const LOOK_MS = 1_000;
-/** The pool has four threads, and files are read by them as well. */
+/** The thread pool has four threads, which also read files. */
 const STARTS_AT_ONCE = 3;
 const { ENOENT, ENOEXEC, EACCES, ENOTDIR } = constants.errno;
 const SIGNAL_NAMES = new Map(
@@ -32,8 +32,9 @@ interface Child {
 }
 
 /**
- * By `posix_spawn` of the C library: it does not copy this process's page tables, so that a start takes the same
- * however large this process is. Where others run, a thread of the pool waits for the program to be loaded.
+ * Uses `posix_spawn` of the C library: it does not copy this process's page tables, so that the time of a start does
+ * not depend on this process's size. While other starts are under way, a thread of the pool waits until the program is
+ * loaded.
  */
 export class PosixSpawner implements Spawner {
   readonly #libc: Libc;
@@ -60,10 +61,10 @@ export class PosixSpawner implements Spawner {
       if (next === undefined) this.#starting -= 1;
       else next();
     }
-    // Also keeps this process alive until its children have ended.
+    // The timer also keeps this process alive until its children have ended.
     this.#timer ??= setInterval(this.#look, LOOK_MS);
     const exited = new Promise<Exit>((resolve, reject) => this.#children.set(pid, { resolve, reject }));
-    // It may have ended before its id was known here.
+    // It may have ended before its id was registered.
     this.#reap(pid);
     return { pid, exited };
   }
@@ -99,14 +100,17 @@ export class PosixSpawner implements Spawner {
     throw notStarted(`spawn ${program} ${getSystemErrorName(-error)}`);
   }
 
-  /** A file without a line that names its interpreter is a script of `sh`, as for `execvp`. */
+  /** As `execvp` does, runs a file without a shebang line with `sh`. */
   async #execute(call: SpawnCall): Promise<number> {
     const found = await this.#libc.spawn(call);
     if (found !== -ENOEXEC) return found;
     return this.#libc.spawn({ ...call, path: "/bin/sh", argv: ["sh", call.path, ...call.argv.slice(1)] });
   }
 
-  /** Asks for each child by itself: one signal may stand for many, and children of Node's own are not ours. */
+  /**
+   * Checks each child separately: one signal may stand for several children, and Node's own children must not be
+   * reaped.
+   */
   #reapAll(): void {
     for (const pid of this.#children.keys()) this.#reap(pid);
   }
@@ -125,7 +129,7 @@ export class PosixSpawner implements Spawner {
   }
 }
 
-/** From a wait status: the signal is in the low seven bits, the exit code in the eight above. */
+/** Decodes a wait status: the low seven bits contain the signal, the next eight the exit code. */
 function exitOf(status: number): Exit {
   const signal = status & 0x7f;
   if (signal === 0) return { exitCode: (status >> 8) & 0xff, signal: null };
@@ -140,7 +144,7 @@ function* candidates(program: string, cwd: string, path = DEFAULT_PATH): Generat
   if (program === "") return;
   for (const folder of path.split(":")) {
     const file = folder.startsWith("/") ? `${folder}/${program}` : resolve(cwd, folder, program);
-    // A start that fails costs a hundred times as much as this.
+    // A failed start costs a hundred times as much as this check.
     if (mayExist(file)) yield file;
   }
 }
@@ -153,7 +157,7 @@ function mayExist(file: string): boolean {
   }
 }
 
-/** What C takes: without NUL, and with replacements for halves of surrogate pairs, as Node gives it. */
+/** Rejects NUL, and replaces unpaired surrogates as Node does. */
 function checked(text: string, what: string): string {
   if (text.includes("\0")) throw notStarted(`${what} holds a NUL`);
   return text.toWellFormed();

@@ -4,22 +4,22 @@ import type { Leftovers } from "./leftovers.ts";
 import type { Started } from "./spawner.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** Between the polite signal and the one that cannot be refused. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 export const END_GRACE_MS = 500;
-/** What a timer takes; about 24 days. */
+/** Maximum delay of a timer; about 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export type End = Pick<CommandOutcome, "exitCode" | "signal" | "timedOut" | "aborted" | "durationMs">;
 
 export interface Limits {
-  /** Named in the environment of the step's processes. */
+  /** Identifies the step in the environment of its processes. */
   readonly token: string;
   /** 0 means no limit. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sees that programs end in time, each with its whole process group and what left that. */
+/** Enforces time limits and ends each program with its process group and leftovers. */
 export class Processes {
   readonly #leftovers: Leftovers;
   readonly #watchdog: Watchdog | undefined;
@@ -32,13 +32,13 @@ export class Processes {
     this.#watchdog = watchdog;
   }
 
-  /** Runs what `start` starts to its end, or ends it. Rejects with what `start` does. */
+  /** Runs the program that `start` starts until it ends, or ends it. Rejects if `start` rejects. */
   async run(limits: Limits, start: () => Promise<Started>): Promise<End> {
     const began = performance.now();
     if (limits.signal?.aborted === true) {
       return { exitCode: null, signal: null, timedOut: false, aborted: true, durationMs: 0 };
     }
-    // Before the start: a process without this note would outlive a server that is killed at this moment.
+    // Before the start: without it, the process would outlive a server that is killed at this moment.
     this.#leftovers.hold(limits.token);
     let started: Started;
     try {
@@ -50,7 +50,7 @@ export class Processes {
     return this.#watch(started, limits, began);
   }
 
-  /** Ends every process at once, also one that is being started. */
+  /** Ends every process at once, including those that are starting. */
   async endAll(): Promise<void> {
     this.#over = true;
     for (const group of this.#groups) killGroup(group, "SIGKILL");

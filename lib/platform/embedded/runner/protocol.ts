@@ -1,13 +1,13 @@
 import type { PlatformFaultCode } from "../../faults.ts";
 import type { TaskResult } from "../../scripts/script-job.ts";
 
-/** Variables of the server's own environment that children get where the request does not give them. */
+/** Variables of the server's environment that child processes inherit if the request does not set them. */
 export const BASE_ENV_NAMES = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM", "USER", "SHELL"] as const;
 
-/** The variable that names the step in the environment of its processes. */
+/** The variable that identifies the step in the environment of its processes. */
 export const TOKEN_VARIABLE = "WEFT_STEP_TOKEN";
 
-/** What the server tells a runner process, and answers it. `aborted`: the caller had given up before it was sent. */
+/** Messages of the server to a runner process. `aborted`: the caller had aborted before the request was sent. */
 export type ToRunner<Request> =
   | { readonly kind: "run"; readonly id: number; readonly aborted: boolean; readonly request: Request }
   | { readonly kind: "abort"; readonly id: number }
@@ -18,13 +18,13 @@ export type ToRunner<Request> =
       readonly result: TaskResult;
     };
 
-/** What a runner process tells the server. */
+/** Messages of a runner process to the server. */
 export type FromRunner<Reply> =
   | { readonly kind: "ready" }
   | {
       readonly kind: "ask";
       readonly id: number;
-      /** Unique in the process. */
+      /** Unique within the process. */
       readonly question: number;
       readonly what: string;
       readonly input: unknown;

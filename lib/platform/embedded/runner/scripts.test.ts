@@ -26,7 +26,7 @@ describe("the result of a script", () => {
     expect(await runner.script(code)).toEqual({ ok: true, value, events: [], logs: [] });
   });
 
-  test("is what JSON makes of any variable that it names", async () => {
+  test("is the JSON of any variable that it names", async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const outcome = await runner.script("v", { variables: { v: value } });
@@ -81,7 +81,7 @@ describe("a script that", () => {
     expect(await runner.script("1 + 1")).toMatchObject({ ok: true, value: 2 });
   });
 
-  test("stays in a long built-in is stopped from outside", async () => {
+  test("blocks in a long built-in is stopped from outside", async () => {
     const started = performance.now();
     await runner.script('for (;;) (new Array(2e7) + "")', { timeoutMs: 300 });
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -97,7 +97,7 @@ describe("a script that", () => {
     expect(await runner.script("1 + 1")).toMatchObject({ ok: true, value: 2 });
   });
 
-  test("waits uses no processor time", async () => {
+  test("waits uses no CPU time", async () => {
     const code = "for (let n = 0; n < 4; n++) { sleep(0.2); exec_cmd('sleep 0.2') } 'done'";
     const outcome = await runner.script(code, { timeoutMs: 30_000, cpuMs: 300 });
     expect(outcome).toMatchObject({ ok: true, value: "done" });
@@ -119,7 +119,7 @@ describe("a script that", () => {
     },
   );
 
-  test("loops does not hold up others", async () => {
+  test("loops does not delay other scripts", async () => {
     const loops = [1, 2, 3].map((n) =>
       runner.script("for (;;);", { isolate: `loop-${n}`, timeoutMs: 3_000 }),
     );
@@ -129,7 +129,7 @@ describe("a script that", () => {
     for (const outcome of await Promise.all(loops)) expect(outcome).toMatchObject({ reason: "timeout" });
   });
 
-  test("is cancelled ends, and so do its commands", async () => {
+  test("is aborted ends, and so do its commands", async () => {
     const seconds = `8001.${process.pid}`;
     const controller = new AbortController();
     const ended = runner.script(`exec_cmd("sleep ${seconds}")`, { signal: controller.signal, timeoutMs: 0 });
@@ -139,7 +139,7 @@ describe("a script that", () => {
     await until(async () => (await processesWith(seconds)).length === 0, 2_000);
   });
 
-  test("was cancelled before it began does not run", async () => {
+  test("was aborted before it started does not run", async () => {
     const outcome = await runner.script("save_content('x', 'cancelled')", { signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ ok: false, reason: "aborted" });
     expect(await runner.script("file_exists('cancelled')")).toMatchObject({ value: false });
@@ -176,7 +176,7 @@ describe("a script sees", () => {
     expect(await runner.script(code)).toMatchObject({ ok: false, reason: "failed" });
   });
 
-  test("no variables of the evaluation before", async () => {
+  test("no variables of the previous evaluation", async () => {
     const variables = { given: 1, JSON: "shadow" };
     const code =
       "var a = 1; let b = 2; c = 3; function d() {} globalThis.e = 5; eval = 6; trim = 7; given + JSON";
@@ -188,12 +188,12 @@ describe("a script sees", () => {
     });
   });
 
-  test("no variable that the evaluation before made undeletable", async () => {
+  test("no variable that the previous evaluation made non-configurable", async () => {
     await runner.script("Object.defineProperty(globalThis, 'stuck', { value: 1 })");
     expect(await runner.script("typeof stuck")).toMatchObject({ value: "undefined" });
   });
 
-  test("nothing that another run did, even to the built-ins", async () => {
+  test("nothing that another run changed, not even in the built-ins", async () => {
     const poison =
       "Array.prototype.poison = 1; Object.prototype.poison = 1; String.prototype.trim = () => 'x'; 1";
     await runner.script(poison, { isolate: "run-a" });
@@ -211,7 +211,7 @@ describe("a script sees", () => {
   });
 });
 
-test("events and log lines come with the outcome, also when the script fails", async () => {
+test("events and log lines are part of the outcome, even if the script fails", async () => {
   const code =
     "generate_event('ws', 'custom.x', 'test', 'json', '{\"a\": 1}'); log_warn('careful'); throw new Error('x')";
   expect(await runner.script(code)).toEqual({
@@ -223,7 +223,7 @@ test("events and log lines come with the outcome, also when the script fails", a
   });
 });
 
-test("a small script answers within two milliseconds", async () => {
+test("a small script completes within two milliseconds", async () => {
   await runner.script("1 + 1");
   const times: number[] = [];
   for (let n = 0; n < 200; n += 1) {
@@ -231,6 +231,6 @@ test("a small script answers within two milliseconds", async () => {
     await runner.script("1 + 1");
     times.push(performance.now() - started);
   }
-  // The quickest of them: on a busy machine the others wait for a processor.
+  // The fastest of them: on a busy machine the others wait for a CPU.
   expect(Math.min(...times)).toBeLessThan(2);
 });

@@ -5,12 +5,12 @@ import { END_GRACE_MS, type Processes } from "./processes.ts";
 
 const FEWEST_THREADS = 2;
 const MOST_THREADS = 8;
-/** Of each thread: some 1.5 MB each, and only the runs under way come back to theirs. */
+/** VMs that each thread keeps, some 1.5 MB each; only active runs return to theirs. */
 const KEPT_GUESTS = 4;
-/** What `exec` may bring back. */
+/** Maximum output of `exec`. */
 const EXEC_OUTPUT_BYTES = 10 * 1024 * 1024;
 
-/** The threads of this process, whose `exec` starts processes here. Throws where the engine cannot be read. */
+/** The threads of this process, whose `exec` starts processes here. Throws if the engine cannot be read. */
 export function openPool(functionsModule: URL, processes: Processes): Promise<ScriptPool> {
   return ScriptPool.create({
     worker: new URL("../../scripts/script-worker.ts", import.meta.url),

@@ -11,12 +11,12 @@ export interface Service<Request, Reply> {
 }
 
 const send = (message: FromRunner<unknown>): void => {
-  // The server may be gone: `disconnect` sees to the rest.
+  // If the server is gone, `disconnect` ends this process.
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 };
 
 const warn: Log["warn"] = (message, fields = {}) => send({ kind: "warning", message, fields: { ...fields } });
-/** Warnings go to the server's log, and nothing else does. */
+/** Forwards warnings to the server's log, and drops all other records. */
 export const serverLog: Log = {
   debug: () => {},
   info: () => {},
@@ -25,20 +25,20 @@ export const serverLog: Log = {
   with: () => serverLog,
 };
 
-/** The variables that the server gave this process. */
+/** The variables that the server passed to this process. */
 export function givenEnv(): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    // Node adds variables of its own to what the server gave.
+    // Node adds its own variables.
     if (value !== undefined && !name.startsWith("NODE_")) env[name] = value;
   }
   return env;
 }
 
-/** Serves the requests that come from the server over the channel of this process, until that is closed. */
+/** Handles the server's requests on the channel of this process until the channel closes. */
 export function serve<Request, Reply>({ run, end }: Service<Request, Reply>): void {
   const underWay = new Map<number, AbortController>();
-  /** What was asked of the server, and was not answered yet, by its number. */
+  /** Pending host calls of the server, by number. */
   const questions = new Map<number, (result: TaskResult) => void>();
   let lastQuestion = 0;
 
@@ -70,14 +70,14 @@ export function serve<Request, Reply>({ run, end }: Service<Request, Reply>): vo
     underWay.delete(id);
   };
 
-  // Emitted as well when the server is killed without warning: its end of the channel closes.
+  // Also emitted when the server is killed: its end of the channel closes.
   process.once("disconnect", () => void end().finally(() => process.exit(0)));
   process.on("message", (message: ToRunner<Request>) => {
     if (message.kind === "answer") questions.get(message.question)?.(message.result);
     else if (message.kind === "abort") underWay.get(message.id)?.abort();
     else void begin(message.id, message.request, message.aborted);
   });
-  // The server decides when this process ends: a signal to all processes must not take the work away from under it.
+  // The server decides when this process ends: a signal to all processes must not interrupt its work.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   process.stderr.on("error", () => {});
   send({ kind: "ready" });
@@ -88,6 +88,6 @@ function refusalOf(
 ): Pick<Extract<FromRunner<unknown>, { kind: "refused" }>, "code" | "detail"> {
   const text = error instanceof Error ? error.message : String(error);
   if (!(error instanceof PlatformFault)) return { code: "unavailable", detail: text };
-  // The server puts the code's own words in front again.
+  // The server prepends the code's message again.
   return { code: error.code, detail: text.slice(PLATFORM_FAULTS[error.code].length).replace(/^: /, "") };
 }

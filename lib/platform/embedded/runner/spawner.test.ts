@@ -49,7 +49,7 @@ describe.each(Object.keys(opened))("a program started by %s", (name) => {
     }
   }
 
-  test("tells its exit code or its signal", async () => {
+  test("reports its exit code or its signal", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 255 }), async (code) => {
         expect(await run(["sh", "-c", `exit ${code}`])).toMatchObject({ exitCode: code, signal: null });
@@ -62,7 +62,7 @@ describe.each(Object.keys(opened))("a program started by %s", (name) => {
     }
   });
 
-  test("gets its arguments and its whole environment as they are, but for halves of characters", async () => {
+  test("gets its arguments and environment unchanged, except for unpaired surrogates", async () => {
     const text = fc.string({ unit: "binary" }).map((one) => one.replaceAll("\0", ""));
     const name = fc.stringMatching(/^[A-Z]{1,8}$/).map((one) => `X_${one}`);
     await fc.assert(
@@ -78,7 +78,7 @@ describe.each(Object.keys(opened))("a program started by %s", (name) => {
     );
   });
 
-  test("is looked for along the PATH that it gets, in order, and relative to its folder", async () => {
+  test("is searched along its PATH, in order, and relative to its folder", async () => {
     const path = `/nowhere::/bin/sh:${join(folder, "closed")}:bin:/usr/bin:/bin`;
     expect((await run(["plain", "x"], { PATH: path })).stdout).toMatch(/^plain .*bin\/plain x\n$/);
     expect((await run(["./bin/plain", "y"])).stdout).toMatch(/^plain .*bin\/plain y\n$/);
@@ -99,30 +99,33 @@ describe.each(Object.keys(opened))("a program started by %s", (name) => {
     await expect(run(argv)).rejects.toThrow(message);
   });
 
-  test("is refused where a variable holds a NUL or the folder is missing", async () => {
+  test("is rejected if a variable contains NUL or the folder is missing", async () => {
     const code = "command_not_started";
     await expect(run(["true"], { ...usual, A: "a\0b" })).rejects.toMatchObject({ code });
     await expect(run(["true"], usual, join(folder, "missing"))).rejects.toThrow(/no such folder/);
   });
 
-  test.runIf(linux)("leads its session, with no signal ignored or blocked and no file of ours", async () => {
-    const ignored = (): void => {};
-    process.on("SIGPIPE", ignored);
-    const { pid, stdout } = await run(["cat", "/proc/self/stat", "/proc/self/status"]);
-    process.off("SIGPIPE", ignored);
-    expect(stdout.split(" ").slice(4, 6)).toEqual([String(pid), String(pid)]);
-    // Two that the C library keeps for itself are as they were.
-    expect(stdout).toMatch(/^SigIgn:\t0+(180000000)?$/m);
-    expect(stdout).toMatch(/^SigBlk:\t0+$/m);
-    const held = openSync(join(folder, "held"), "w");
-    const { stdout: files } = await run(["ls", "-l", "/proc/self/fd"]);
-    closeSync(held);
-    expect(files).toMatch(/ 0 -> \/dev\/null$/m);
-    expect(files).not.toContain("held");
-    expect(files).not.toContain("socket:");
-  });
+  test.runIf(linux)(
+    "leads a session, with no ignored or blocked signals and no inherited files",
+    async () => {
+      const ignored = (): void => {};
+      process.on("SIGPIPE", ignored);
+      const { pid, stdout } = await run(["cat", "/proc/self/stat", "/proc/self/status"]);
+      process.off("SIGPIPE", ignored);
+      expect(stdout.split(" ").slice(4, 6)).toEqual([String(pid), String(pid)]);
+      // Two signals that the C library reserves are unchanged.
+      expect(stdout).toMatch(/^SigIgn:\t0+(180000000)?$/m);
+      expect(stdout).toMatch(/^SigBlk:\t0+$/m);
+      const held = openSync(join(folder, "held"), "w");
+      const { stdout: files } = await run(["ls", "-l", "/proc/self/fd"]);
+      closeSync(held);
+      expect(files).toMatch(/ 0 -> \/dev\/null$/m);
+      expect(files).not.toContain("held");
+      expect(files).not.toContain("socket:");
+    },
+  );
 
-  test("is told of by its own end when hundreds end at the same time", async () => {
+  test("reports its own end when hundreds end at the same time", async () => {
     const codes = Array.from({ length: 200 }, (_, n) => n % 7);
     const outcomes = await Promise.all(codes.map((code) => run(["sh", "-c", `exit ${code}`])));
     expect(outcomes.map(({ exitCode }) => exitCode)).toEqual(codes);

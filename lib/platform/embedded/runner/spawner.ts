@@ -2,34 +2,34 @@ import { statSync } from "node:fs";
 import { PlatformFault } from "../../faults.ts";
 
 export interface SpawnRequest {
-  /** Looked for along `PATH` of `env` unless it has a slash; also the child's own first argument. */
+  /** Searched along `PATH` of `env` unless it contains a slash; also the child's first argument. */
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
   /** The child's whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Open file descriptors, which stay open here. Standard input is empty. */
+  /** Open file descriptors, which the caller closes. Standard input is empty. */
   readonly stdout: number;
   readonly stderr: number;
 }
 
-/** How a process ended: by itself with a code, or by a signal. */
+/** How a process ended: with an exit code, or by a signal. */
 export interface Exit {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
 export interface Started {
-  /** Of the process, and of the session and the process group that it leads. */
+  /** Id of the process, and of the session and process group that it leads. */
   readonly pid: number;
   readonly exited: Promise<Exit>;
 }
 
-/** Starts programs, each the leader of a session of its own, with default signal handling. */
+/** Starts programs with default signal handling, each as the leader of a new session. */
 export interface Spawner {
   /** Rejects with PlatformFault `command_not_started`. */
   spawn(request: SpawnRequest): Promise<Started>;
-  /** Looks after no further process. Those under way go on, and their ends are not told. */
+  /** Stops watching processes. Running processes continue, and their ends are not reported. */
   close(): void;
 }
 
@@ -38,7 +38,10 @@ export function notStarted(cause: unknown): PlatformFault {
   return new PlatformFault("command_not_started", detail, { cause });
 }
 
-/** Throws PlatformFault `command_not_started`: without this check a missing folder reads like a missing program. */
+/**
+ * Throws PlatformFault `command_not_started`: without this check, a missing folder would be reported as a missing
+ * program.
+ */
 export function checkFolder(cwd: string): void {
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw notStarted(`no such folder: ${cwd}`);
 }

@@ -19,7 +19,7 @@ export interface TestRunner extends Runner {
   script(code: string, options?: Partial<ScriptRequest>): Promise<ScriptOutcome>;
 }
 
-/** A runner with a folder of its own, both gone after `close`. */
+/** A runner with a temporary folder; `close` removes both. */
 export async function startTestRunner(options: { idleMs?: number } = {}): Promise<TestRunner> {
   const folder = await mkdtemp(join(tmpdir(), "weft-runner-"));
   const warnings: TestRunner["warnings"] = [];
@@ -69,7 +69,7 @@ export async function startTestRunner(options: { idleMs?: number } = {}): Promis
   };
 }
 
-/** Processes (zombies aside) whose command line holds the text. */
+/** Ids of processes, except zombies, whose command line contains the text. */
 export async function processesWith(text: string): Promise<number[]> {
   const found: number[] = [];
   for (const entry of await readdir("/proc")) {
@@ -80,7 +80,7 @@ export async function processesWith(text: string): Promise<number[]> {
   return found;
 }
 
-/** Asks again every 20 ms until the answer is yes. Throws after the limit. */
+/** Polls every 20 ms until the condition holds. Throws after the time limit. */
 export async function until(ask: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
   const end = Date.now() + limitMs;
   while (!(await ask())) {

@@ -5,15 +5,15 @@ import { join } from "node:path";
 import type { Log } from "../../log.ts";
 import { TOKEN_VARIABLE } from "./protocol.ts";
 
-/** A line of the list, with the line breaks that fill it up. */
+/** Size of a slot in the list: one line, padded with line breaks. */
 const SLOT_BYTES = 256;
-/** A watchdog that ended sooner than this is not started again at once, milliseconds. */
+/** A watchdog that ended sooner than this many milliseconds is not restarted at once. */
 const HEALTHY_AFTER_MS = 1_000;
 const LONGEST_BACKOFF_MS = 10 * 60_000;
 
 /**
- * Sleeps until the server is gone, which ends its standard input. Then kills the groups (`g`) of the list at file
- * descriptor 3, and what carries one of the tokens (`t`); more than once, for processes that fork meanwhile.
+ * Waits until the server is gone, which closes its standard input. Then kills the process groups (`g`) in the list at
+ * file descriptor 3 and the processes with one of the tokens (`t`), several times because processes may fork meanwhile.
  */
 const PROGRAM = `
 trap '' HUP INT QUIT TERM
@@ -37,9 +37,9 @@ done
 `;
 
 /**
- * A shell that outlives the server for a moment: where the server is killed without warning, it ends the commands
- * that were under way. They are in a list in an unlinked file, one write a change, which the shell reads
- * only then: as long as the server lives, it costs nothing.
+ * A shell that briefly outlives the server: if the server is killed, the shell ends the running commands. They are
+ * listed in an unlinked file, which takes one write per change and which the shell reads only then, so that it costs
+ * nothing while the server lives.
  */
 export class Watchdog {
   readonly #log: Log;
@@ -53,7 +53,7 @@ export class Watchdog {
   #closed = false;
   #failed = false;
 
-  /** Starts it; `env` is the shell's whole environment. Throws where there is no folder for temporary files. */
+  /** Starts the shell; `env` is its whole environment. Throws if there is no folder for temporary files. */
   constructor(env: Readonly<Record<string, string>>, log: Log) {
     this.#env = env;
     this.#log = log;
@@ -61,22 +61,22 @@ export class Watchdog {
     this.#start();
   }
 
-  /** Of the shell; 0 while there is none. */
+  /** Process id of the shell; 0 if it is not running. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
 
-  /** Notes a step's token: whatever carries it shall not outlive the server. The answer is for `strike`. */
+  /** Adds a step's token: no process with it may outlive the server. Returns the slot for `strike`. */
   noteToken(token: string): number {
     return this.#note(`t${token}`);
   }
 
-  /** Notes a process group, by its leader's id. */
+  /** Adds a process group, by its leader's id. */
   noteGroup(pid: number): number {
     return this.#note(`g${pid}`);
   }
 
-  /** Takes a note back. */
+  /** Clears a slot. */
   strike(slot: number): void {
     if (slot < 0) return;
     this.#write(slot, "");
@@ -91,7 +91,7 @@ export class Watchdog {
   }
 
   #note(line: string): number {
-    // Such a token is found by nobody; its group still is.
+    // Such a token cannot be searched for; its process group still can.
     if (line.includes("\n") || Buffer.byteLength(line) >= SLOT_BYTES) return -1;
     let slot = this.#free.pop();
     if (slot === undefined) {
@@ -124,7 +124,7 @@ export class Watchdog {
     });
     this.#child = child;
     child.unref();
-    // Only held open: it ends with this process.
+    // Never written to: it closes when this process ends.
     child.stdin?.on("error", () => {});
     if (child.stdin !== null && "unref" in child.stdin && typeof child.stdin.unref === "function") {
       child.stdin.unref();
@@ -144,7 +144,7 @@ export class Watchdog {
   }
 }
 
-/** In memory where the system has a folder for that. Nobody else can open it: its name is gone at once. */
+/** The list, in memory if the system has such a folder. It is unlinked at once, so that nobody else can open it. */
 function openList(): number {
   const folder = mkdtempSync(join(memoryFolder() ?? tmpdir(), "weft-"));
   try {
