@@ -17,21 +17,21 @@ describe("GET /assets", () => {
     ["value", "b.example"],
     ["url", "https://c.example/x"],
     ["host", "d.example"],
-  ])("an assets.new with %s is an asset as soon as it is answered", async (key, value) => {
+  ])("assets.new with the field %s stores an asset before the response", async (key, value) => {
     await weft.emit({ topic: "assets.new", workspace: "keys", data: { [key]: value } });
     const [asset] = await assets({ workspace: "keys" });
     expect(asset).toMatchObject({ workspace: "keys", asset_value: value, id: expect.any(Number) });
     expect(Date.parse(asset?.created_at ?? "")).not.toBeNaN();
   });
 
-  test("asset.discovered does the same; the first key that is not empty counts", async () => {
+  test("asset.discovered stores an asset; the first non-empty field is its value", async () => {
     const data = { host: "last", url: "third", value: "second", asset_value: "" };
     await weft.emit({ topic: "asset.discovered", workspace: "first", data });
     expect((await assets({ workspace: "first" })).map((asset) => asset.asset_value)).toEqual(["second"]);
   });
 
   test.each([[{}], [{ value: "" }], [{ value: "  " }], [{ value: 7 }], [{ value: null }], [{ name: "x" }]])(
-    "data without a value makes none, and the event is logged: %j",
+    "logs the event and stores no asset if the data has no value: %j",
     async (data) => {
       const before = (await weft.events({ topic: "assets.new", workspace: "none" })).length;
       await weft.emit({ topic: "assets.new", workspace: "none", data });
@@ -40,7 +40,7 @@ describe("GET /assets", () => {
     },
   );
 
-  test("the same value in a workspace is one asset, brought up to date, and no second event comes of it", async () => {
+  test("the same value in a workspace updates the asset and emits no second event", async () => {
     const before = (await weft.events()).length;
     const emit = (data: Record<string, unknown>) =>
       weft.emit({ topic: "assets.new", workspace: "same", data });
@@ -63,7 +63,7 @@ describe("GET /assets", () => {
     expect((await weft.events()).length).toBe(before + 3);
   });
 
-  test("its type is guessed where the event names none", async () => {
+  test("derives the asset type from the value if the event has none", async () => {
     const kinds = {
       "https://e.example/": "url",
       "10.0.0.1": "ip",
@@ -84,7 +84,7 @@ describe("GET /assets", () => {
     expect(found).toEqual({ ...kinds, "f.example": "host" });
   });
 
-  test("an asset cannot take over the record's own fields", async () => {
+  test("event data cannot overwrite fields that the server sets", async () => {
     const data = {
       value: "own",
       id: 999_999,
@@ -102,7 +102,7 @@ describe("GET /assets", () => {
     expect(asset?.created_at).toMatch(/^20/);
   });
 
-  test("an asset is found by what is known of it now, and not by what was", async () => {
+  test("searches find an asset by its current values only", async () => {
     const emit = (source: string, title: string) =>
       weft.emit({ topic: "assets.new", workspace: "changes", data: { value: "c.example", source, title } });
     const found = (query: Record<string, string>) => assets({ workspace: "changes", ...query });
@@ -114,7 +114,7 @@ describe("GET /assets", () => {
     expect(await found({ search: "door" })).toHaveLength(1);
   });
 
-  test("filters combine, pages add up, newest first", async () => {
+  test("combines filters and pages through assets, newest first", async () => {
     const values = Array.from({ length: 25 }, (_, index) => `p${index}.example`);
     for (const value of values)
       await weft.emit({ topic: "assets.new", workspace: "paged", source: "s", data: { value } });

@@ -5,14 +5,14 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Put together here, so that an audit of this repository finds neither. */
+/** Concatenated, so that an audit of this repository does not report this file. */
 const NOTE = ["TO", "DO"].join("");
 const FIX = ["FIX", "ME"].join("");
 const CLOUD_KEY = `AKIA${"ABCDEFGH23456789"}`;
 const TOKEN = `ghp_${"a1".repeat(18)}`;
 const PRIVATE_KEY = `-----BEGIN OPENSSH PRIVATE ${"KEY"}-----`;
 
-/** What every finding must keep to itself. */
+/** Secrets that no finding may contain. */
 export const KEYS = [CLOUD_KEY, TOKEN];
 
 interface AuditedFile {
@@ -20,7 +20,7 @@ interface AuditedFile {
   readonly content: string | Uint8Array;
   /** `line kind` of each finding, or `large-file`. */
   readonly findings: readonly string[];
-  /** How values name it, where that is not its own name. */
+  /** The file's name in asset values, if it differs from its path. */
   readonly shown?: string;
 }
 
@@ -64,8 +64,7 @@ const files: readonly AuditedFile[] = [
 ];
 
 /**
- * Makes a git repository with a known set of findings, and gives the values of the assets that an audit of it
- * reports.
+ * Creates a git repository with known findings. Returns the values of the assets that an audit of it reports.
  */
 export async function makeRepository(folder: string): Promise<ReadonlySet<string>> {
   const git = (...args: string[]) => run("git", ["-C", folder, "-c", "core.autocrlf=false", ...args]);

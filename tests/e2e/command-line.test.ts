@@ -34,19 +34,19 @@ const json = async (...args: string[]) => {
 };
 
 describe("weft run", () => {
-  test("shows a stored module's steps and ends with 0 when it is completed", async () => {
+  test("prints the steps of a stored module and exits with 0 when the run completes", async () => {
     const { code, out, error } = await command("run", "greet", "-t", "one.example", "-w", "mine", "-o");
     expect([code, error]).toEqual([0, ""]);
     expect(out).toMatch(/^greet {2}run \S+\n {2}✓ say +bash +\S+\n {6}hello one\.example\ncompleted in /);
     expect(out).toContain("workspace mine");
   });
 
-  test("tells of a flow's steps by their modules", async () => {
+  test("prints a flow's steps with their modules", async () => {
     const { code, out } = await command("run", "both", "-p", "word=hi");
     expect([code, out]).toEqual([0, expect.stringMatching(/✓ first\/say[\s\S]*✓ then\/say/)]);
   });
 
-  test("ends with 1 when it fails, and says where to look", async () => {
+  test("exits with 1 when the run fails, and names the log", async () => {
     const { code, error } = await command("run", "fails");
     expect(code).toBe(1);
     expect(error).toMatch(
@@ -55,7 +55,7 @@ describe("weft run", () => {
     expect(await json("run", "fails")).toMatchObject({ code: 1, status: "failed" });
   });
 
-  test("cancels the run at SIGINT, and ends with 130", async () => {
+  test("cancels the run on SIGINT and exits with 130", async () => {
     const running = start(["run", "slow"]);
     await waitUntil("the run", () => running.out().includes("run "));
     const id = /run (\S+)/.exec(running.out())?.[1] ?? "";
@@ -65,7 +65,7 @@ describe("weft run", () => {
     expect((await weft.waitForRun(id)).status).toBe("cancelled");
   });
 
-  test("ends with 130 when somebody else cancels it", async () => {
+  test("exits with 130 when another client cancels the run", async () => {
     const running = start(["run", "slow", "--json"]);
     const list = () => weft.get<{ data: { run_id: string }[] }>("/runs?workflow=slow&status=running");
     const id = await waitUntil("the run", async () => (await list()).data[0]?.run_id);
@@ -79,13 +79,13 @@ describe("weft run", () => {
     });
   });
 
-  test("leaves the run to the server with --detach", async () => {
+  test("returns without waiting for the run with --detach", async () => {
     const { code, out } = await command("run", "greet", "--detach");
     expect(code).toBe(0);
     expect(await weft.waitForRun(out.trim())).toMatchObject({ workflow_name: "greet", status: "completed" });
   });
 
-  test("stores a file's workflow with the server that runs", async () => {
+  test("stores the workflow of a file on the running server", async () => {
     await writeFile(
       join(folder, "filed.yaml"),
       "name: filed\nsteps: [{name: s, type: bash, command: 'true'}]",
@@ -94,7 +94,7 @@ describe("weft run", () => {
     expect((await weft.call("GET", "/workflows/filed")).status).toBe(200);
   });
 
-  test("names a workflow that is near the one that is not there", async () => {
+  test("suggests a workflow with a similar name if the workflow does not exist", async () => {
     expect(await command("run", "great")).toMatchObject({
       code: 1,
       error: expect.stringContaining("There is no workflow 'great'. Did you mean 'greet'?"),
@@ -102,7 +102,7 @@ describe("weft run", () => {
   });
 });
 
-test("a dry run shows the steps as they would be, and starts nothing", async () => {
+test("a dry run prints the planned steps and starts no run", async () => {
   const { code, out, error } = await command("run", "greet", "-t", "dry.example", "--dry-run");
   expect([code, error]).toEqual([0, ""]);
   expect(out).toMatch(
@@ -112,7 +112,7 @@ test("a dry run shows the steps as they would be, and starts nothing", async () 
   expect(await json("runs", "-t", "dry.example")).toMatchObject({ data: [] });
 });
 
-test("a run for each target, and another like one of them", async () => {
+test("starts one run for each target, and reruns one of them", async () => {
   const { code, out } = await command("run", "greet", "-t", "x.example", "-t", "y.example", "-c", "2");
   expect([code, out.split("\n").slice(1, 3).toSorted()]).toEqual([
     0,
@@ -125,7 +125,7 @@ test("a run for each target, and another like one of them", async () => {
   expect(Object.values(await weft.steps(id))).toMatchObject([{ output: "again x.example" }]);
 });
 
-test("the log of a run is printed, its end alone, and followed until the run is over", async () => {
+test("logs prints a run's log, its last lines, or follows it until the run ends", async () => {
   const { run_id } = await weft.run({ module: "fails" });
   const whole = (await command("logs", run_id)).out;
   expect(whole).toMatch(/ started[\s\S]*why\n[\s\S]*run failed: [^\n]*\n$/);
@@ -140,10 +140,10 @@ test("the log of a run is printed, its end alone, and followed until the run is 
   expect((await command("logs", "gone")).error).toBe("weft: The server returned 404: Run not found\n");
 });
 
-test("a schedule is made, shown, fired, switched off and deleted", async () => {
+test("creates, shows, fires, disables and deletes a schedule", async () => {
   const create = ["schedules", "create", "nightly", "--workflow", "greet", "--cron"];
-  const made = await command(...create, "0 2 * * *", "--timezone", "Europe/Berlin", "-t", "s.example");
-  const [, id = ""] = /^created (\S+) {2}next run \d/.exec(made.out) ?? [];
+  const created = await command(...create, "0 2 * * *", "--timezone", "Europe/Berlin", "-t", "s.example");
+  const [, id = ""] = /^created (\S+) {2}next run \d/.exec(created.out) ?? [];
   expect((await command("schedules")).out).toContain(id);
   expect((await command("schedules", "show", id)).out).toMatch(
     /cron +0 2 \* \* \*\ntime zone +Europe\/Berlin\n/,
@@ -159,7 +159,7 @@ test("a schedule is made, shown, fired, switched off and deleted", async () => {
   expect((await command(...create, "61 * * * *")).error).toMatch(/returned 400: schedule: /);
 });
 
-test("assets are imported, listed and exported", async () => {
+test("imports, lists and exports assets", async () => {
   const input = "a.example\nhttps://b.example/x\n";
   const imported = await start(["assets", "import", "-", "-w", "brought"], input).ended;
   expect(imported.out).toBe("-: 2 new, 0 changed, 0 unchanged, 0 lines skipped\n");
@@ -175,7 +175,7 @@ test("assets are imported, listed and exported", async () => {
   ]);
 });
 
-test("functions are listed, and scripts evaluated", async () => {
+test("lists functions and evaluates scripts", async () => {
   expect((await command("functions", "--search", "base64")).out).toMatch(/\nbase64_encode\(/);
   const evaluated = await command(
     "functions",
@@ -191,7 +191,7 @@ test("functions are listed, and scripts evaluated", async () => {
 });
 
 describe("lists", () => {
-  test("of runs fit the width, and take filters", async () => {
+  test("of runs fit the terminal width and can be filtered", async () => {
     await command("run", "greet", "-t", `${"long".repeat(20)}.example`, "-w", "lists");
     const { code, out, error } = await start(["runs", "-w", "lists"], "", { COLUMNS: "100" }).ended;
     expect([code, error]).toEqual([0, "1 of 1\n"]);
@@ -204,11 +204,13 @@ describe("lists", () => {
     expect((await command("runs", "--status", "failed", "-w", "lists")).error).toBe("0 of 0\n");
   });
 
-  test("of a run's steps, and all of one run", async () => {
+  test("of a run's steps, and the details of one run", async () => {
     const { run_id } = await weft.run({ module: "greet", target: "shown" });
-    const shown = await command("runs", "show", run_id);
-    expect(shown.out).toMatch(/^run +\S+\nworkflow +greet\nstatus +completed\ntarget +shown\n/);
-    expect(shown.out).toMatch(/STEP +MODULE +TYPE +STATUS +TOOK +TRY +OUTPUT\nsay +greet +bash +completed /);
+    const details = await command("runs", "show", run_id);
+    expect(details.out).toMatch(/^run +\S+\nworkflow +greet\nstatus +completed\ntarget +shown\n/);
+    expect(details.out).toMatch(
+      /STEP +MODULE +TYPE +STATUS +TOOK +TRY +OUTPUT\nsay +greet +bash +completed /,
+    );
     expect(await json("runs", "show", run_id)).toMatchObject({ run_id, steps: [{ step_name: "say" }] });
     expect(await json("runs", "steps", run_id)).toMatchObject({ data: [{ step_name: "say" }] });
     expect(await command("runs", "show", "gone")).toMatchObject({
@@ -217,7 +219,7 @@ describe("lists", () => {
     });
   });
 
-  test("of workflows; one is stored, shown and deleted", async () => {
+  test("of workflows show a stored one until it is deleted", async () => {
     const yaml = "name: kept\nkind: module\nsteps: [{name: s, type: bash, command: 'true'}]\n";
     await writeFile(join(folder, "kept.yaml"), yaml);
     expect(await command("workflows", "save", "kept.yaml")).toMatchObject({
@@ -237,13 +239,13 @@ describe("lists", () => {
     );
   });
 
-  test("of assets are empty where there are none", async () => {
+  test("of assets are empty if no asset matches", async () => {
     expect(await command("assets", "-w", "nowhere")).toEqual({ code: 0, out: "", error: "0 of 0\n" });
   });
 });
 
 describe("events", () => {
-  test("are emitted with the payload of the flag or of standard input, and listed by filter", async () => {
+  test("are emitted with a payload from the flag or standard input, and listed by filter", async () => {
     await weft.storeWorkflow(`name: hears
 triggers: [{type: event, topic: custom.heard}]
 steps: [{name: s, type: bash, command: 'true'}]`);
@@ -263,10 +265,10 @@ steps: [{name: s, type: bash, command: 'true'}]`);
       expect((await command("emit", "x", "--data", wrong)).error).toContain("--data must be a JSON object.");
   });
 
-  test("are followed as they come, oldest first, each once", async () => {
+  test("are followed in order, each printed once", async () => {
     await weft.emit({ topic: "custom.before" });
     const running = start(["events", "-f", "--source", "followed", "--json"]);
-    // It has read what there was once it tells of the first that comes after it.
+    // Once the command prints a new event, it has read all earlier ones.
     let sent = 0;
     await waitUntil("the first one", async () => {
       sent += 1;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
-test("the workflows of the guide keep what they find, each new asset sets off the other one, once", async () => {
+test("the guide's workflows store assets, and each new asset triggers the second workflow once", async () => {
   for (let round = 0; round < 2; round += 1) {
     const run = await weft.run({ module: "keep-findings", target: "t", workspace: "guide" });
     expect([run.status, run.error_message]).toEqual(["completed", ""]);
@@ -48,7 +48,7 @@ test("the workflows of the guide keep what they find, each new asset sets off th
   expect(artifact.text).toContain("Open door");
 });
 
-test("the reports of the guide become artifacts of their run, and what is missing is told of in its log", async () => {
+test("the guide's reports become artifacts of their run, and the log names missing files", async () => {
   const run = await weft.run({ module: "count-hosts", target: "t", workspace: "reported" });
   expect([run.status, run.error_message]).toEqual(["completed", ""]);
   const listed = await weft.get<Page<object>>("/artifacts?workspace=reported&verify_exist=true");
@@ -68,7 +68,7 @@ test("the reports of the guide become artifacts of their run, and what is missin
   expect([file.status, file.text]).toEqual([200, "a.example\nb.example\n"]);
 });
 
-test("what the guide asks for over HTTP is there, and a snapshot goes out and comes back through the gateway", async () => {
+test("the guide's HTTP requests work, and a snapshot is exported and imported over the gateway", async () => {
   const csv = await weft.call("GET", "/assets/export?workspace=guide");
   expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   expect(csv.text.split("\r\n")).toHaveLength(4);
@@ -83,12 +83,12 @@ test("what the guide asks for over HTTP is there, and a snapshot goes out and co
   const imported = await fetch(`${url}/import?workspace=again`, sent);
   expect(await imported.json()).toMatchObject({ workspace: "again", files_count: 2, records_count: 4 });
   const type = { ...sent.headers, "content-type": "application/zip" };
-  const again = await fetch(`${url}/import?workspace=again&force=true`, {
+  const restored = await fetch(`${url}/import?workspace=again&force=true`, {
     ...sent,
     headers: type,
     body: zip,
   });
-  expect(again.status).toBe(200);
+  expect(restored.status).toBe(200);
   const copies = await weft.get<Page<AssetRecord>>("/assets?workspace=again");
   expect(copies.pagination.total).toBe(2);
   expect(
@@ -100,7 +100,7 @@ test("what the guide asks for over HTTP is there, and a snapshot goes out and co
   });
 });
 
-test("the guide names functions that there are", () => {
+test("all functions that the guide names exist", () => {
   const named = new Set(guide.match(/\b(?:db_[a-z_]+[a-z]|register_artifact|store_artifact)\b/g));
   expect(named.size).toBeGreaterThan(12);
   named.delete("db_total");

@@ -8,8 +8,8 @@ import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { newStack, sendRaw, startOver, takeItem, WEFT } from "./test-aws.ts";
 
 const run = promisify(execFile);
-/** The five deliveries of a message to `dispatch` that fails, with the pauses between them. */
-const GIVEN_UP_WITHIN_MS = 30_000;
+/** Time for the five deliveries of a failing message to `dispatch`, with the pauses between them. */
+const DEAD_LETTER_MAX_MS = 30_000;
 
 const WORKFLOW = `
 name: greet
@@ -21,20 +21,20 @@ steps:
 
 type Letters = Page<z.infer<typeof deadLetterRecord>>;
 
-/** `weft dead-letters`, as a person beside the server calls it. */
+/** Runs `weft dead-letters` on the server's machine. Returns standard output. */
 async function command(weft: TestServer, ...args: string[]): Promise<string> {
   const env = { ...process.env, WEFT_DATA_DIR: weft.dataDir };
   return (await run(process.execPath, [WEFT, "dead-letters", ...args], { env })).stdout;
 }
 
-/** Waits for the letter of a queue that its dead-letter queue delivered. */
+/** Waits until the dead-letter queue of a queue has delivered a message, and returns its dead letter. */
 async function letterOf(weft: TestServer, queue: string) {
   const delivered = (line: string): boolean =>
     line.includes('"message dead-lettered"') && line.includes(`"queue":"${queue}"`);
   await waitUntil(
     `a message in the dead-letter queue of ${queue}`,
     () => weft.log().split("\n").some(delivered),
-    GIVEN_UP_WITHIN_MS,
+    DEAD_LETTER_MAX_MS,
   );
   const { data } = await weft.get<Letters>("/dead-letters");
   const letter = data.find((one) => one.queue === queue);
@@ -42,7 +42,7 @@ async function letterOf(weft: TestServer, queue: string) {
   return letter;
 }
 
-/** Waits for the one run that ends well, which greets. */
+/** Expects exactly one run, which completes and greets `name`. */
 async function runOf(weft: TestServer, name: string): Promise<void> {
   const [run] = await waitUntil("the run", async () => {
     const { data } = await weft.get<Page<RunRecord>>("/runs?status=completed");
@@ -51,7 +51,7 @@ async function runOf(weft: TestServer, name: string): Promise<void> {
   expect((await weft.steps(run?.run_id ?? ""))["hello"]?.output.trim()).toBe(`hello ${name}`);
 }
 
-test("a message that nobody can read comes to the dead letters and keeps no other from its way", async () => {
+test("a malformed message becomes a dead letter and does not block other messages", async () => {
   const stack = newStack();
   await using weft = await startOver(stack);
   await weft.storeWorkflow(WORKFLOW);
@@ -65,7 +65,7 @@ test("a message that nobody can read comes to the dead letters and keeps no othe
   await runOf(weft, "Ada");
 }, 90_000);
 
-test("an event that was given up can be sent again once its cause is gone, and runs to its end", async () => {
+test("a dead-lettered event can be redriven after its cause is fixed, and its run completes", async () => {
   const stack = newStack();
   await using weft = await startOver(stack);
   await weft.storeWorkflow(WORKFLOW);

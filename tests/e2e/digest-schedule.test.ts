@@ -17,8 +17,8 @@ const DIGEST = new URL("../../examples/daily-digest.yaml", import.meta.url);
 const TOKEN = "0123456789abcdef-digest";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A platform in this process whose clock the test moves; it starts at noon. */
-async function atNoon() {
+/** Starts a platform in this process whose clock starts at noon and is moved by the test. */
+async function startAtNoon() {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-digest-"));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const template = readTemplate(TEMPLATE);
@@ -59,8 +59,8 @@ async function atNoon() {
   };
 }
 
-test("daily-digest runs every day at six, once however many mornings were missed", async () => {
-  const { dataDir, advance, request } = await atNoon();
+test("daily-digest runs every day at six, and once after several missed days", async () => {
+  const { dataDir, advance, request } = await startAtNoon();
   const digests = async (status: string) =>
     (await request<Page<RunRecord>>("GET", `/runs?workflow=daily-digest&status=${status}`)).data;
   await request("POST", "/workflows", await readFile(DIGEST, "utf8"));
@@ -80,8 +80,8 @@ test("daily-digest runs every day at six, once however many mornings were missed
   await advance(3 * DAY_MS);
   await waitUntil("the digest after three days", async () => (await digests("completed")).length === 2);
   const { data } = await request<Page<EventRecord>>("GET", "/event-logs?topic=schedule.triggered");
-  const told = data.map((event) => JSON.parse(event.data) as { slot: string; missed: number });
-  expect(told.map(({ slot, missed }) => `${slot} ${missed}`)).toEqual([
+  const fires = data.map((event) => JSON.parse(event.data) as { slot: string; missed: number });
+  expect(fires.map(({ slot, missed }) => `${slot} ${missed}`)).toEqual([
     "2026-03-05T06:00:00.000Z 2",
     "2026-03-02T06:00:00.000Z 0",
   ]);

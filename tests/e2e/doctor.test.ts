@@ -42,7 +42,7 @@ async function report(): Promise<Report & { row(limit: string): Row | undefined 
   return { ...parsed, row: (name) => parsed.limits.find(({ limit }) => limit === name) };
 }
 
-test("after a session, the doctor tells how near to the limits of AWS it came, and a restart forgets nothing", async () => {
+test("doctor reports the high-water marks of AWS limits, also after a restart", async () => {
   {
     await using weft = await startTestServer({ dataDir, env: { RECORD_HIGH_WATER_MARKS: "true" } });
     await weft.storeWorkflow(`
@@ -57,7 +57,7 @@ steps:
     await weft.emit({ topic: "large.event", data: { text: "x".repeat(100_000) } });
     const text = "é".repeat(65_000);
     expect((await weft.run({ module: "slow", params: { text } })).status).toBe("completed");
-    // A running server is asked for nothing: what it has seen is in the file a few seconds later.
+    // `doctor` reads the file that the server writes every few seconds; it sends no request to the server.
     const early = await waitUntil("the marks of a running server", async () => {
       const { code, out } = await doctor("--aws", "--json");
       const found = JSON.parse(out) as Report;
@@ -70,7 +70,7 @@ steps:
   const first = await report();
   expect(first.fits).toBe(true);
   expect(first.row("itemBytes")).toMatchObject({ mark: expect.any(Number) });
-  // The event's record, and the value on its way in.
+  // The event's record is the largest item; the param of the run is the largest request.
   expect(first.row("itemBytes")?.mark).toBeGreaterThan(100_000);
   expect(first.row("itemBytes")?.mark).toBeLessThan(200_000);
   expect(first.row("requestBytes")?.mark).toBeGreaterThan(130_000);

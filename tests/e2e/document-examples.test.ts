@@ -22,7 +22,7 @@ const EXAMPLES = new URL("../../examples/", import.meta.url);
 const TOKEN = "0123456789abcdef-documents";
 const RUNBOOKS = "4b9d1f60-7c2e-4a53-9e18-6f0a2d5c8b31";
 
-/** Texts of documents, in memory. */
+/** Texts of documents by id, in memory. */
 const texts = new Map<string, string>();
 const content: ContentAccess = {
   read: async (id) => texts.get(id),
@@ -106,7 +106,7 @@ const changed = (document: DocumentRecord, parent: string | null) =>
     data: { document_id: document.id, title: document.title, parent_id: parent },
   });
 
-test("check-runbooks comments on a runbook that lacks a section, and on nothing else", async () => {
+test("check-runbooks comments only on a runbook that lacks a section", async () => {
   await make({ id: RUNBOOKS, title: "Runbooks" });
   const lacking = await make({ title: "Database" }, RUNBOOKS);
   const whole = await make({ title: "Queue" }, RUNBOOKS);
@@ -125,7 +125,7 @@ test("check-runbooks comments on a runbook that lacks a section, and on nothing 
   expect(await runs("check-runbooks")).toHaveLength(2);
 });
 
-test("file-report files a document with its text in the one that is named", async () => {
+test("file-report creates a document with its text below the given document", async () => {
   const folder = await make({ title: "Reports" });
   const params = { parent: folder.id };
   await request("POST", "/automation/runs", { module: "file-report", target: "here", params });

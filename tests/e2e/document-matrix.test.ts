@@ -26,7 +26,7 @@ import {
 } from "../../lib/testing/test-situations.ts";
 
 const ROWS = [...DOCUMENT_ROWS, ...CONTENT_ROWS, ...SHARING_ROWS, ...THREAD_ROWS];
-/** The converter is tried elsewhere: it takes seconds to start. */
+/** True for cases that start the converter, which takes seconds; other tests cover it. */
 const isConverted = (row: Row, situation: Situation): boolean =>
   row.endpoint.endsWith("formatted-content") && expectedStatus(row, situation) === 200;
 
@@ -36,7 +36,7 @@ interface Case {
   readonly request: MatrixRequest;
 }
 
-/** For each endpoint everybody, each in another scene; and the first situation of each answer that there can be. */
+/** Situations for an endpoint: every caller, each in a different scene, and one situation for each possible status. */
 function situationsOf(row: Row, index: number): readonly Situation[] {
   const scenes = SITUATIONS.length / CALLER_NAMES.length;
   const chosen = new Set<Situation>();
@@ -71,7 +71,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** As clients ask: with a slash at the end. */
+/** Sends the request of a case with a trailing slash, as clients do. */
 function send({ row, request }: Case): Promise<TestResponse> {
   const { method, params, query, body, token } = request;
   const [, path = ""] = row.endpoint.split(" ");
@@ -86,7 +86,7 @@ function send({ row, request }: Case): Promise<TestResponse> {
 const DENIED = "You do not have permission to perform this action.";
 const UNKNOWN = "Authentication credentials were not provided.";
 
-/** What an answer that is none says. Reference 1.0. */
+/** Checks the body and headers of an error response (reference 1.0). Returns the fault, or `undefined`. */
 function errorFault({ row, asked }: Case, { status, json, headers }: TestResponse): string | undefined {
   if (status < 400) return undefined;
   const { detail } = (json ?? {}) as { detail?: unknown };
@@ -94,14 +94,14 @@ function errorFault({ row, asked }: Case, { status, json, headers }: TestRespons
     return `says ${detail}, and ${headers.get("www-authenticate")}`;
   if (status === 403 && asked.caller === "anonymous")
     return detail === "Authentication required." ? undefined : `says ${detail}`;
-  const isOwnersToGive = row.endpoint.startsWith("POST") && row.variant === "of an owner";
-  if (status === 403 && detail !== DENIED && !isOwnersToGive) return `says ${detail}`;
+  const isOwnerGrant = row.endpoint.startsWith("POST") && row.variant === "of an owner";
+  if (status === 403 && detail !== DENIED && !isOwnerGrant) return `says ${detail}`;
   if ([404, 405].includes(status) && typeof detail !== "string") return `says ${JSON.stringify(json)}`;
   return status === 400 && json === undefined ? "says nothing" : undefined;
 }
 
-describe("over a server of its own", () => {
-  it("everybody is answered as the table says, and told why not as clients know it", async () => {
+describe("over HTTP", () => {
+  it("every caller gets the status of the table, and errors have the format that clients expect", async () => {
     expect(cases.length).toBeGreaterThan(800);
     const wrong: string[] = [];
     for (const one of cases) {
@@ -114,7 +114,7 @@ describe("over a server of its own", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("those who move and make documents at once are each answered clearly, and lose none", async () => {
+  it("concurrent moves and creations return a definite status and lose no document", async () => {
     const send = async (path: string, body: unknown) => {
       const { status, json } = await weft.call("POST", `//api/v1.0/documents/${path}`, {
         body,
@@ -127,9 +127,9 @@ describe("over a server of its own", () => {
       return (json as { results: { id: string; numchild: number }[] }).results;
     };
     const { id: root } = await send("", { title: "root" });
-    const made: string[] = [];
-    for (let count = 0; count < 6; count += 1) made.push((await send(`${root}/children/`, {})).id);
-    const pick = (index: number): string => made[index % made.length] ?? "";
+    const created: string[] = [];
+    for (let count = 0; count < 6; count += 1) created.push((await send(`${root}/children/`, {})).id);
+    const pick = (index: number): string => created[index % created.length] ?? "";
     for (let round = 0; round < 4; round += 1) {
       const [moves, makes] = await Promise.all([
         Promise.all(
@@ -139,25 +139,25 @@ describe("over a server of its own", () => {
         ),
         Promise.all(Array.from({ length: 12 }, (_, index) => send(`${pick(index)}/children/`, {}))),
       ]);
-      // It is a descendant by now, or others were faster many times.
+      // The target may have become a descendant (400), or the retries are exhausted (409).
       for (const { status } of moves) expect([200, 400, 409]).toContain(status);
       expect(makes.map(({ status }) => status)).toEqual(makes.map(() => 201));
-      made.push(...makes.map(({ id }) => id));
+      created.push(...makes.map(({ id }) => id));
     }
-    const found: string[] = [];
+    const visited: string[] = [];
     const visit = async (id: string): Promise<number> => {
       const children = await childrenOf(id);
       for (const child of children) {
-        found.push(child.id);
+        visited.push(child.id);
         expect(child.numchild).toBe(await visit(child.id));
       }
       return children.length;
     };
     await visit(root);
-    expect(found.toSorted()).toEqual(made.toSorted());
+    expect(visited.toSorted()).toEqual(created.toSorted());
   });
 
-  it("a token that is none is answered as such, and nothing is told of the document", async () => {
+  it("an invalid token returns 401 with `detail` only", async () => {
     const [one] = cases;
     if (one === undefined) throw new Error("there is no case");
     for (const token of ["nobody", "a".repeat(64), "e30.e30.e30"]) {

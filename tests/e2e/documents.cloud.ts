@@ -17,8 +17,8 @@ import { newStack, startOver } from "./test-aws.ts";
 
 const BASE = "//api/v1.0";
 const RUNBOOKS = "4b9d1f60-7c2e-4a53-9e18-6f0a2d5c8b31";
-/** Edits are told of half a minute after the first; what a killed server held comes back as late. */
-const TOLD_WITHIN_MS = 150_000;
+/** Update events follow 30 s after the first edit; messages of a killed server return after a similar delay. */
+const UPDATED_MAX_MS = 150_000;
 
 const REPORTING = `
 name: reporting
@@ -43,41 +43,45 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** The server dies, and the next one finds what it left in AWS's services. */
-async function another(): Promise<void> {
+/** Kills the server and starts another one on the same AWS resources. */
+async function replaceServer(): Promise<void> {
   await weft.kill();
   weft = await startOver(stack, dataDir);
 }
 
 const ask = (method: string, path: string, options?: RequestOptions): Promise<TestResponse> =>
   weft.call(method, BASE + path, options);
-async function good<Body>(method: string, path: string, options?: RequestOptions): Promise<Body> {
+async function request<Body>(method: string, path: string, options?: RequestOptions): Promise<Body> {
   const { status, text, json } = await ask(method, path, options);
   if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`);
   return json as Body;
 }
 const make = (title: string, parent?: string, more: object = {}): Promise<DocumentRecord> =>
-  good("POST", parent === undefined ? "/documents/" : `/documents/${parent}/children/`, {
+  request("POST", parent === undefined ? "/documents/" : `/documents/${parent}/children/`, {
     body: { title, ...more },
   });
 const save = (id: string, text: string, headers: Record<string, string> = {}): Promise<TestResponse> =>
   ask("PATCH", `/documents/${id}/content/`, { body: { content: base64(text) }, headers });
 const titles = async (path: string): Promise<(string | null)[]> =>
-  (await good<{ results: DocumentRecord[] }>("GET", path)).results.map(({ title }) => title);
+  (await request<{ results: DocumentRecord[] }>("GET", path)).results.map(({ title }) => title);
 
-test("a tree of documents, its rights, contents and comments are whole after each kill", async () => {
+test("a document tree, its permissions, contents and comments persist after each kill", async () => {
   const email = `${randomUUID()}@example.org`;
-  const { token, data } = await good<{ token: string; data: { user: string } }>("POST", "/access-tokens/", {
-    body: { email, name: "Ada" },
-  });
+  const { token, data } = await request<{ token: string; data: { user: string } }>(
+    "POST",
+    "/access-tokens/",
+    {
+      body: { email, name: "Ada" },
+    },
+  );
   const root = await make("Handbook");
   const [first, second] = [await make("First", root.id), await make("Second", root.id)];
   const deep = await make("Deep", first.id);
   expect((await ask("GET", `/documents/${root.id}/`, { token })).status).toBe(403);
-  await good("POST", `/documents/${first.id}/accesses/`, { body: { user_id: data.user, role: "editor" } });
-  await another();
+  await request("POST", `/documents/${first.id}/accesses/`, { body: { user_id: data.user, role: "editor" } });
+  await replaceServer();
 
-  // Rights come down the tree, and end where the share does.
+  // Descendants inherit access, until the share is removed.
   expect((await ask("GET", `/documents/${deep.id}/`, { token })).status).toBe(200);
   expect((await ask("GET", `/documents/${second.id}/`, { token })).status).toBe(403);
   expect(await save(deep.id, "one")).toMatchObject({ status: 204 });
@@ -86,46 +90,46 @@ test("a tree of documents, its rights, contents and comments are whole after eac
   const etag = headers.get("etag") ?? "";
   expect(await save(deep.id, "two", { "if-match": etag })).toMatchObject({ status: 204 });
   expect(await save(deep.id, "three", { "if-match": etag })).toMatchObject({ status: 412 });
-  const thread = await good<ThreadRecord>("POST", `/documents/${deep.id}/threads/`, {
+  const thread = await request<ThreadRecord>("POST", `/documents/${deep.id}/threads/`, {
     body: { body: [{ type: "paragraph" }] },
     token,
   });
-  await another();
+  await replaceServer();
 
   expect((await ask("GET", `/documents/${deep.id}/content/`)).text).toBe("two");
-  const { versions } = await good<{ versions: { version_id: string }[] }>(
+  const { versions } = await request<{ versions: { version_id: string }[] }>(
     "GET",
     `/documents/${deep.id}/versions/`,
   );
   expect(versions).toHaveLength(1);
-  const version = await good<{ content: string }>(
+  const version = await request<{ content: string }>(
     "GET",
     `/documents/${deep.id}/versions/${versions[0]?.version_id}/`,
   );
   expect(version.content).toBe(base64("one"));
-  const threads = await good<ThreadRecord[]>("GET", `/documents/${deep.id}/threads/`);
+  const threads = await request<ThreadRecord[]>("GET", `/documents/${deep.id}/threads/`);
   expect(threads.map(({ id }) => id)).toEqual([thread.id]);
 
-  // What lies in it moves along, and the right that came from above ends.
-  await good("POST", `/documents/${deep.id}/move/`, {
+  // Descendants move along, and access inherited from the old parent ends.
+  await request("POST", `/documents/${deep.id}/move/`, {
     body: { target_document_id: second.id, position: "last-child" },
   });
   expect((await ask("GET", `/documents/${deep.id}/`, { token })).status).toBe(403);
   expect(await titles(`/documents/${second.id}/children/`)).toEqual(["Deep"]);
   expect((await ask("DELETE", `/documents/${second.id}/`)).status).toBe(204);
-  await another();
+  await replaceServer();
 
   expect(await titles(`/documents/${root.id}/children/`)).toEqual(["First"]);
   expect((await ask("GET", `/documents/${deep.id}/`, { token })).status).toBe(404);
   expect(await titles("/documents/trashbin/")).toEqual(["Second"]);
-  await good("POST", `/documents/${second.id}/restore/`);
+  await request("POST", `/documents/${second.id}/restore/`);
   expect((await ask("POST", `/documents/${second.id}/restore/`)).status).toBe(400);
-  await another();
+  await replaceServer();
 
   expect(await titles(`/documents/${root.id}/children/`)).toEqual(["First", "Second"]);
   expect((await ask("GET", `/documents/${deep.id}/content/`)).text).toBe("two");
   expect(await titles("/documents/search/?q=deep")).toEqual(["Deep"]);
-  const found = await good<{ results: unknown[] }>("GET", "/documents/search/?q=deep", { token });
+  const found = await request<{ results: unknown[] }>("GET", "/documents/search/?q=deep", { token });
   expect(found.results).toEqual([]);
   const topics = (await weft.events())
     .map(({ topic }) => topic)
@@ -137,7 +141,7 @@ test("a tree of documents, its rights, contents and comments are whole after eac
   );
 }, 300_000);
 
-test("workflows hear of edits and write documents themselves, also where servers are killed meanwhile", async () => {
+test("edits trigger workflows, which write documents, although servers are killed meanwhile", async () => {
   await weft.storeWorkflow(
     await readFile(new URL("../../examples/check-runbooks.yaml", import.meta.url), "utf8"),
   );
@@ -147,7 +151,7 @@ test("workflows hear of edits and write documents themselves, also where servers
   expect(await save(lacking.id, "# Symptoms\nslow\n")).toMatchObject({ status: 204 });
   expect(await save(whole.id, "# Symptoms\n\n## Steps\n\n## Rollback\n")).toMatchObject({ status: 204 });
   await weft.startRun({ module: "reporting", params: { parent: RUNBOOKS } });
-  await another();
+  await replaceServer();
 
   const runs = async (workflow: string): Promise<readonly RunRecord[]> =>
     (await weft.get<Page<RunRecord>>(`/runs?workflow=${workflow}&status=completed`)).data;
@@ -157,17 +161,17 @@ test("workflows hear of edits and write documents themselves, also where servers
       const done = await runs("reporting");
       return done.length > 0 && done;
     },
-    TOLD_WITHIN_MS,
+    UPDATED_MAX_MS,
   );
   expect((await weft.steps(report?.run_id ?? ""))["write"]?.output).toBe("# Report\none\ntwo");
   expect(await titles(`/documents/${RUNBOOKS}/children/`)).toEqual(["Database", "Queue", "Report"]);
   await waitUntil(
     "the runs of all three edits",
     async () => (await runs("check-runbooks")).length === 3,
-    TOLD_WITHIN_MS,
+    UPDATED_MAX_MS,
   );
-  const commented = await good<ThreadRecord[]>("GET", `/documents/${lacking.id}/threads/`);
+  const commented = await request<ThreadRecord[]>("GET", `/documents/${lacking.id}/threads/`);
   expect(JSON.stringify(commented[0]?.comments[0]?.body)).toContain("steps, rollback");
   expect(commented).toHaveLength(1);
-  expect(await good("GET", `/documents/${whole.id}/threads/`)).toEqual([]);
+  expect(await request("GET", `/documents/${whole.id}/threads/`)).toEqual([]);
 }, 400_000);

@@ -3,7 +3,7 @@ import type { EventRecord } from "../../lib/events/log/list.ts";
 import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 let weft: TestServer;
-/** What is in the log, newest first, as one request without filters gave it. */
+/** The whole log, newest first, from one request without filters. */
 let all: readonly EventRecord[];
 
 const TOPICS = ["custom.a", "custom.b", "assets.new"];
@@ -42,7 +42,7 @@ const list = (query: Record<string, string>) =>
   weft.get<Page<EventRecord>>(`/event-logs?${new URLSearchParams(query)}`);
 
 describe("seed 4: GET /event-logs", () => {
-  test("gives 20 records, newest first, each with a number of its own and the total of all", async () => {
+  test("returns 20 records, newest first, with unique numbers and the total", async () => {
     const page = await list({});
     expect(page.pagination).toEqual({ total: all.length, offset: 0, limit: 20 });
     expect(page.data).toEqual(all.slice(0, 20));
@@ -51,7 +51,7 @@ describe("seed 4: GET /event-logs", () => {
     expect([...times].sort().reverse()).toEqual(times);
   });
 
-  test("is what happened: 18 events from outside, and started, failed step and failed run of the six runs", () => {
+  test("contains the 18 emitted events, and `started`, failed step and failed run of the six runs", () => {
     const counts: Record<string, number> = {};
     for (const { topic } of all) counts[topic] = (counts[topic] ?? 0) + 1;
     expect(counts).toEqual({
@@ -64,7 +64,7 @@ describe("seed 4: GET /event-logs", () => {
     });
   });
 
-  test.each([0, 1, 19, 35, 36, 100])("from offset %d on, in pages of 7", async (offset) => {
+  test.each([0, 1, 19, 35, 36, 100])("returns pages of 7 from offset %d", async (offset) => {
     const page = await list({ offset: String(offset), limit: "7" });
     expect(page).toEqual({
       data: all.slice(offset, offset + 7),
@@ -73,7 +73,7 @@ describe("seed 4: GET /event-logs", () => {
   });
 
   const filters = ["topic", "name", "source", "workspace", "run_id", "workflow_name"] as const;
-  test("every pair of filters applies together, and the total counts what fits", async () => {
+  test("combines every pair of filters, and the total counts the matches", async () => {
     const sample = all.find(
       (event) => event.topic === "custom.a" && event.workspace === "acme",
     ) as EventRecord;
@@ -91,7 +91,7 @@ describe("seed 4: GET /event-logs", () => {
     }
   });
 
-  test("all seven together", async () => {
+  test("combines all seven filters", async () => {
     const wanted = all.find(
       (event) => event.topic === "custom.b" && event.source === "scanner" && event.workspace === "Acme",
     ) as EventRecord;
@@ -100,24 +100,24 @@ describe("seed 4: GET /event-logs", () => {
     expect((await list({ ...query, processed: "false" })).data).toEqual([]);
   });
 
-  test("filters are exact: no part, no other case, no pattern", async () => {
+  test("filters match exact values, not substrings, other cases or patterns", async () => {
     for (const topic of ["custom", "Custom.a", "custom.*", "custom.%", "custom.a "]) {
       expect([topic, (await list({ topic })).pagination.total]).toEqual([topic, 0]);
     }
   });
 
-  test("run_uuid is run_id", async () => {
+  test("run_uuid is an alias of run_id", async () => {
     const { data } = await list({ run_uuid: "r1", limit: "100" });
     expect(data.map(({ id }) => id)).toEqual(all.filter(({ run_id }) => run_id === "r1").map(({ id }) => id));
   });
 
-  test("an empty filter is none", async () => {
+  test("ignores an empty filter", async () => {
     const empty = Object.fromEntries([...filters, "processed", "run_uuid"].map((name) => [name, ""]));
     expect((await list(empty)).pagination.total).toBe(all.length);
   });
 
   test.each(["yes", "1", "TRUE", "0", "null", " true"])(
-    "processed=%s is 400 naming it",
+    "processed=%s returns 400 with the parameter's name",
     async (processed) => {
       const answer = await weft.call("GET", `/event-logs?${new URLSearchParams({ processed })}`);
       expect([answer.status, answer.json]).toEqual([
@@ -129,7 +129,7 @@ describe("seed 4: GET /event-logs", () => {
 });
 
 describe("seed 6: the service's own events", () => {
-  test("tell of a run with its id, workflow, workspace, source and kind of data", async () => {
+  test("contain the run's id, workflow, workspace, source and data type", async () => {
     const { run_id } = all.find((event) => event.topic === "run.failed") as EventRecord;
     const run = (await weft.get<{ data: { workspace: string } }>(`/runs/${run_id}`)).data;
     const own = all.filter((event) => event.run_id === run_id).reverse();

@@ -35,7 +35,7 @@ const FIELDS = [
   "created_at",
 ];
 
-/** The record that a reply's `evt_…` names, as the log has it at once. */
+/** Reads the record of a response's `evt_…` id, without waiting. */
 async function recordOf(eventId: string) {
   const bare = eventId.replace(/^evt_/, "");
   const record = (await weft.events()).find((event) => event.event_id === bare);
@@ -44,7 +44,7 @@ async function recordOf(eventId: string) {
 }
 
 describe("seed 4: POST /events/emit", () => {
-  test("answers with the id, no workflows and a note where nothing matches", async () => {
+  test("returns the id, no workflows and a note if no trigger matches", async () => {
     const answer = await weft.call("POST", "/events/emit", {
       body: { topic: "custom.alone", data: { a: 1 } },
     });
@@ -59,7 +59,7 @@ describe("seed 4: POST /events/emit", () => {
     expect((answer.json as { event_id: string }).event_id.slice(4)).toMatch(UUID);
   });
 
-  test("names every workflow that it triggers once, without a note, and starts each trigger's run", async () => {
+  test("names each triggered workflow once, without a note, and starts a run for each trigger", async () => {
     const answer = await weft.emit({ topic: "custom.matched" });
     expect([...answer.triggered_workflows].sort()).toEqual(["on-custom", "on-glob"]);
     expect(answer).not.toHaveProperty("note");
@@ -70,7 +70,7 @@ describe("seed 4: POST /events/emit", () => {
     expect(started.sort()).toEqual(["on-custom", "on-glob", "on-glob"]);
   });
 
-  test("writes a record with the 14 fields, each of its type, before it replies", async () => {
+  test("writes a record with the 14 fields before the response", async () => {
     const { event_id } = await weft.emit({ topic: "custom.fields", data: { deep: { list: [1, "ä€😀"] } } });
     const record = await recordOf(event_id);
     expect(Object.keys(record)).toEqual(FIELDS);
@@ -100,7 +100,7 @@ describe("seed 4: POST /events/emit", () => {
     ["absent", {}],
     ["null", { data: null }],
     ["empty", { data: {} }],
-  ])("data that is %s is logged as {}", async (_name, body) => {
+  ])("logs %s data as {}", async (_name, body) => {
     const { event_id } = await weft.emit({ topic: "custom.empty", ...body });
     expect((await recordOf(event_id)).data).toBe("{}");
   });
@@ -112,7 +112,7 @@ describe("seed 4: POST /events/emit", () => {
     ["workspace", "acme"],
     ["run_id", "run-1"],
     ["workflow_name", "wf"],
-  ] as const)("takes %s over; empty and null are as if not given", async (field, value) => {
+  ] as const)("stores %s; an empty value and null count as absent", async (field, value) => {
     const { event_id } = await weft.emit({ topic: "custom.spelled", [field]: value });
     expect((await recordOf(event_id))[field]).toBe(value);
     const otherwise = { name: "custom.spelled", source: "api" }[field as string] ?? "";
@@ -122,7 +122,7 @@ describe("seed 4: POST /events/emit", () => {
     }
   });
 
-  test("run_uuid is another spelling of run_id; unknown fields are ignored", async () => {
+  test("run_uuid is an alias of run_id; unknown fields are ignored", async () => {
     const { event_id } = await weft.emit({
       topic: "custom.uuid",
       run_uuid: "run-2",
@@ -133,7 +133,7 @@ describe("seed 4: POST /events/emit", () => {
   });
 
   test.each(["x", "a b", "Ünïcode.✓", "x".repeat(256), "run.completed", "*", "'; DROP TABLE events;--"])(
-    "any topic that is not empty is taken: %s",
+    "accepts any non-empty topic: %s",
     async (topic) => {
       const answer = await weft.emit({ topic });
       expect(answer.topic).toBe(topic);
@@ -154,7 +154,7 @@ describe("seed 4: POST /events/emit", () => {
     ["data as false", { topic: "a", data: false }, "data"],
     ["a name that is an object", { topic: "a", name: {} }, "name"],
     ["a workspace that is a number", { topic: "a", workspace: 1 }, "workspace"],
-  ])("%s is 400 naming it, and nothing is logged", async (_name, body, field) => {
+  ])("rejects %s with 400 and the field's name, and logs no event", async (_name, body, field) => {
     const before = (await weft.events({ topic: "a" })).length;
     const answer = await weft.call("POST", "/events/emit", { body });
     expect([answer.status, answer.json]).toEqual([
@@ -164,7 +164,7 @@ describe("seed 4: POST /events/emit", () => {
     expect((await weft.events({ topic: "a" })).length).toBe(before);
   });
 
-  test("data above 200 KB comes back whole, to the log and to the workflow that it triggers", async () => {
+  test("the log and the triggered workflow get data above 200 KB unchanged", async () => {
     await weft.storeWorkflow(
       "name: on-large\ntriggers: [{type: event, topic: custom.large}]\nsteps:\n- {name: size, type: bash, command: 'printf %s {{EventData}} | wc -c'}",
     );
@@ -181,7 +181,7 @@ describe("seed 4: POST /events/emit", () => {
     expect(Number((await weft.steps(run_id))["size"]?.output)).toBe(Buffer.byteLength(record.data));
   });
 
-  test("keys such as __proto__ are data like any other", async () => {
+  test("stores keys such as __proto__ like any other", async () => {
     const body =
       '{"topic":"custom.proto","data":{"__proto__":{"polluted":true},"constructor":{"prototype":1}},"__proto__":{"name":"no"}}';
     const answer = await weft.call("POST", "/events/emit", { body });
@@ -192,8 +192,8 @@ describe("seed 4: POST /events/emit", () => {
   });
 });
 
-describe("what an event triggers", () => {
-  test("assets.new and asset.discovered are one topic in two spellings; a workflow that names both fires once", async () => {
+describe("event triggers", () => {
+  test("assets.new and asset.discovered are aliases; a workflow with both topics fires once", async () => {
     await weft.storeWorkflow(
       "name: both\ntriggers: [{type: event, topic: assets.new}, {type: event, topic: asset.discovered}]\nsteps: [{name: s, type: bash, command: 'true'}]",
     );
@@ -207,7 +207,7 @@ describe("what an event triggers", () => {
     }
   });
 
-  test("the run knows its event, and takes its params from it", async () => {
+  test("the run has the event's id and takes its params from the event", async () => {
     await weft.storeWorkflow(`name: from-event
 triggers:
   - type: event
@@ -228,7 +228,7 @@ steps:
     expect((await weft.steps(run.run_id))["s"]?.output).toBe("h 1|custom.deploy|[1,2]|plain text|h 1|");
   });
 
-  test("a loop of events is cut at a limit, with an error in the log", async () => {
+  test("stops an event loop at a limit, with an error in the log", async () => {
     await weft.storeWorkflow(`name: echo
 triggers: [{type: event, topic: custom.echo}]
 steps: [{name: s, type: function, function: 'generate_event("w", "custom.echo", "echo", "x", {n: 1})'}]`);
@@ -246,7 +246,7 @@ steps: [{name: s, type: function, function: 'generate_event("w", "custom.echo", 
     expect((await weft.events({ topic: "custom.echo" })).length).toBe(count);
   });
 
-  test("a trigger on every topic does not start itself again by its own run", async () => {
+  test("the events of a run do not trigger its own workflow, even for topic *", async () => {
     await weft.storeWorkflow(
       "name: everything\ntriggers: [{type: event, topic: '*'}]\nsteps: [{name: s, type: bash, command: 'true'}]",
     );

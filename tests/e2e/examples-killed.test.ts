@@ -31,7 +31,7 @@ async function start(): Promise<TestServer> {
 const values = (events: readonly { data: string }[]): string[] =>
   events.map(({ data }) => (JSON.parse(data) as { value: string }).value);
 
-test("findings are filed once each though the server is killed while they are filed", async () => {
+test("files each finding once although the server is killed meanwhile", async () => {
   const expected = [...(await makeRepository(join(folder, "audited")))].sort();
   const first = await start();
   for (const name of ["audit-repository", "file-findings"]) {
@@ -40,15 +40,15 @@ test("findings are filed once each though the server is killed while they are fi
   const params = { weft_url: `${first.url}/automation` };
   await first.startRun({ module: "audit-repository", target: join(folder, "audited"), params });
   await waitUntil("some of the findings to be filed", async () => {
-    const told = await first.events({ topic: "custom.finding.filed" });
-    return told.length >= 3;
+    const events = await first.events({ topic: "custom.finding.filed" });
+    return events.length >= 3;
   });
   await first.kill();
 
   const second = await start();
   const filed = await waitUntil("all findings to be filed", async () => {
-    const told = await second.events({ topic: "custom.finding.filed" });
-    return new Set(values(told)).size === expected.length && told;
+    const events = await second.events({ topic: "custom.finding.filed" });
+    return new Set(values(events)).size === expected.length && events;
   });
   const ended = async (status: string) =>
     (await second.get<Page<unknown>>(`/runs?workflow=file-findings&status=${status}`)).pagination.total;

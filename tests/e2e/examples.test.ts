@@ -33,8 +33,8 @@ afterAll(async () => {
 
 const total = async (path: string) => (await weft.get<Page<unknown>>(path)).pagination.total;
 
-/** Waits until every event is processed, no run is under way, and none came and went since the look before. */
-async function settled(): Promise<void> {
+/** Waits until every event is processed, no run is pending or running, and no event arrived since the last check. */
+async function waitUntilIdle(): Promise<void> {
   let before = -1;
   const idle = async () => {
     const events = await total("/event-logs?limit=1");
@@ -68,7 +68,7 @@ function countByTopic(events: readonly EventRecord[]): Record<string, number> {
   return counts;
 }
 
-/** Events that the runs of the audit and those that it set off must have made: steps that are skipped have none. */
+/** Expected step events of an audit run and of the runs that it triggers; skipped steps emit none. */
 const AUDIT_STEPS = 9;
 const FILE_STEPS = 4;
 const FILE_STEPS_KNOWN = 3;
@@ -80,7 +80,7 @@ describe("audit-repository and file-findings", () => {
     const params = { weft_url: `${weft.url}/automation` };
     const ended = await weft.run({ module: "audit-repository", target: join(folder, "audited"), params });
     expect([ended.status, ended.error_message]).toEqual(["completed", ""]);
-    await settled();
+    await waitUntilIdle();
     return ended;
   };
 
@@ -89,7 +89,7 @@ describe("audit-repository and file-findings", () => {
     audit = await run();
   });
 
-  test("report exactly the findings, as assets, in the log and in the file, each once", async () => {
+  test("report each finding once as an asset, in the log and in the file", async () => {
     const found = await assets(audit.workspace);
     expect(sorted(found.map(({ asset_value }) => asset_value))).toEqual(sorted(expected));
     expect(sorted((await filed(audit.workspace)).map(({ value }) => value))).toEqual(sorted(expected));
@@ -107,7 +107,7 @@ describe("audit-repository and file-findings", () => {
     });
   });
 
-  test("leave every run, step and event in the log, and nothing that failed", async () => {
+  test("log every run, step and event, without a failure", async () => {
     const count = expected.size;
     expect(countByTopic(await weft.events())).toEqual({
       "run.started": 1 + count,
@@ -145,17 +145,17 @@ describe("audit-repository and file-findings", () => {
     expect(sorted(filedBy)).toEqual(sorted(runs.data.map(({ run_id }) => run_id)));
   });
 
-  test("show no key that was found, no access token, and run nothing that a file is called", async () => {
-    const seen = JSON.stringify([
+  test("expose neither found secrets nor the access token, and execute no file name", async () => {
+    const output = JSON.stringify([
       await weft.events(),
       await weft.steps(audit.run_id),
       await assets(audit.workspace),
       await filed(audit.workspace),
       weft.log(),
     ]);
-    for (const secret of [...KEYS, weft.token]) expect(seen).not.toContain(secret);
-    const made = await readdir(weft.dataDir, { recursive: true });
-    expect(made.filter((name) => name.includes("injected"))).toEqual([]);
+    for (const secret of [...KEYS, weft.token]) expect(output).not.toContain(secret);
+    const files = await readdir(weft.dataDir, { recursive: true });
+    expect(files.filter((name) => name.includes("injected"))).toEqual([]);
     expect(await readdir(join(folder, "audited"))).not.toContain("injected");
     expect(sorted(await readdir(join(weft.dataDir, "workspaces", audit.workspace)))).toEqual([
       "filed",
@@ -163,7 +163,7 @@ describe("audit-repository and file-findings", () => {
     ]);
   });
 
-  test("file nothing twice when the same repository is audited again, and only what is new", async () => {
+  test("file only new findings when the same repository is audited again", async () => {
     const count = expected.size;
     const before = await filed(audit.workspace);
     const again = await run();
@@ -183,7 +183,7 @@ describe("audit-repository and file-findings", () => {
     expect(after.slice(count).map(({ value }) => value)).toEqual(["src/clean.ts:1 todo"]);
   });
 
-  test("fail with a reason where the target is no repository, and report nothing", async () => {
+  test("fail with a reason if the target is not a repository, and report no finding", async () => {
     const failed = await weft.run({ module: "audit-repository", target: weft.dataDir });
     expect(failed.status).toBe("failed");
     expect(failed.error_message).toContain("not a git repository");
@@ -191,7 +191,7 @@ describe("audit-repository and file-findings", () => {
   });
 });
 
-test("an asset that many events report at once is filed once, in the workspace of the asset", async () => {
+test("an asset that many concurrent events report is filed once, in its workspace", async () => {
   const emits = Array.from({ length: 30 }, (_, index) =>
     weft.emit({
       topic: index % 2 === 0 ? "assets.new" : "asset.discovered",
@@ -200,22 +200,22 @@ test("an asset that many events report at once is filed once, in the workspace o
   );
   for (const answer of await Promise.all(emits))
     expect(answer.triggered_workflows).toEqual(["file-findings"]);
-  await settled();
+  await waitUntilIdle();
   expect((await assets("default")).map(({ asset_value }) => asset_value)).toEqual(["shared.example"]);
   expect((await filed("default")).map(({ value }) => value)).toEqual(["shared.example"]);
   expect((await weft.events({ topic: "custom.finding.filed", workspace: "default" })).length).toBe(1);
   await weft.emit({ topic: "assets.new", data: { note: "names no asset" } });
-  await settled();
+  await waitUntilIdle();
   expect((await filed("default")).length).toBe(1);
   expect((await weft.get<Page<RunRecord>>("/runs?status=failed&workflow=file-findings")).data).toEqual([]);
 });
 
-test("daily-digest counts what is filed in every workspace, and writes the day's digest anew", async () => {
+test("daily-digest counts the findings of every workspace and overwrites the day's digest", async () => {
   for (const workspace of ["one", "two"]) {
     const data = { value: `finding of ${workspace}`, asset_type: "note" };
     await weft.emit({ topic: "assets.new", workspace, data });
   }
-  await settled();
+  await waitUntilIdle();
   for (const attempt of [1, 2]) {
     const digest = await weft.run({ module: "daily-digest" });
     expect([digest.status, digest.error_message, digest.workspace]).toEqual([
@@ -235,14 +235,14 @@ test("daily-digest counts what is filed in every workspace, and writes the day's
   }
 });
 
-test("the workflow of the guide does what the guide says, whatever the visitor is called", async () => {
+test("the guide's workflow greets visitors with any name", async () => {
   const guide = await readFile(new URL("../../docs/workflows.md", import.meta.url), "utf8");
   const [, yaml = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(guide) ?? [];
   await weft.storeWorkflow(yaml);
   const visitor = 'Ann O\'Neil; $(exit 1) "x"\nsecond line';
   const emitted = await weft.emit({ topic: "custom.visitor", data: { visitor }, workspace: "guide" });
   expect(emitted.triggered_workflows).toEqual(["greet"]);
-  await settled();
+  await waitUntilIdle();
   const greeted = await weft.events({ topic: "custom.greeted", workspace: "guide" });
   expect(greeted.map(({ data }) => JSON.parse(data))).toEqual([
     { text: `Hello, ${visitor}\nHallo, ${visitor}` },

@@ -41,8 +41,8 @@ afterAll(async () => {
 const runsOf = async (workflow: string): Promise<readonly RunRecord[]> =>
   (await weft.get<Page<RunRecord>>(`/runs?workflow=${workflow}`)).data;
 
-/** Outputs of the runs of a workflow, once there are so many and all are over, the oldest first. */
-async function told(workflow: string, runs = 1): Promise<string[]> {
+/** Waits for the given number of ended runs of a workflow. Returns the outputs of their steps, oldest run first. */
+async function outputsOfRuns(workflow: string, runs = 1): Promise<string[]> {
   const all = await waitUntil(`${runs} runs of ${workflow}`, async () => {
     const found = await runsOf(workflow);
     return found.length >= runs && found.every(({ status }) => status !== "running" && status !== "pending")
@@ -58,78 +58,78 @@ async function told(workflow: string, runs = 1): Promise<string[]> {
   return texts;
 }
 
-const started = async (topic: string, data: object, more: object = {}): Promise<readonly string[]> =>
+const emit = async (topic: string, data: object, more: object = {}): Promise<readonly string[]> =>
   (await weft.emit({ topic, data, ...more })).triggered_workflows;
 
-describe("events set off the workflows that their authors expect", () => {
-  test("by filters over the event and its data, once a key", async () => {
+describe("events trigger the expected workflows", () => {
+  test("by filters over the event and its data, once per key", async () => {
     const web = { kind: "web", host: "h1.example" };
-    expect(await started("discovery.host", web, { source: "sensor" })).toEqual(["new-host"]);
-    expect(await started("discovery.host", web, { source: "sensor" })).toEqual([]);
-    expect(await started("discovery.host", web, { source: "rumour" })).toEqual([]);
-    expect(await started("discovery.host", { ...web, kind: "mail" }, { source: "sensor" })).toEqual([]);
-    expect(await started("discovery.host", { ...web, host: "h2.example" }, { source: "sensor" })).toEqual([
+    expect(await emit("discovery.host", web, { source: "sensor" })).toEqual(["new-host"]);
+    expect(await emit("discovery.host", web, { source: "sensor" })).toEqual([]);
+    expect(await emit("discovery.host", web, { source: "rumour" })).toEqual([]);
+    expect(await emit("discovery.host", { ...web, kind: "mail" }, { source: "sensor" })).toEqual([]);
+    expect(await emit("discovery.host", { ...web, host: "h2.example" }, { source: "sensor" })).toEqual([
       "new-host",
     ]);
-    expect(await told("new-host", 2)).toEqual(["h1.example", "h2.example"]);
+    expect(await outputsOfRuns("new-host", 2)).toEqual(["h1.example", "h2.example"]);
     const byHand = await weft.call("POST", "/runs", { body: { module: "new-host", target: "x" } });
     expect([byHand.status, byHand.message]).toEqual([400, expect.stringContaining("manual trigger is off")]);
   });
 
-  test("by all filters, over topics of a pattern", async () => {
-    expect(await started("meter.kitchen", { value: 12, unit: "kW" })).toEqual(["choosy"]);
-    expect(await started("meter.hall.upper", { value: 5, unit: "kW" })).toEqual([]);
-    expect(await started("meter.hall.upper", { value: 50, unit: "W" })).toEqual([]);
-    expect(await started("meters", { value: 50, unit: "kW" })).toEqual([]);
-    expect(await told("choosy")).toEqual(["12"]);
+  test("if all filters match, for a topic pattern", async () => {
+    expect(await emit("meter.kitchen", { value: 12, unit: "kW" })).toEqual(["choosy"]);
+    expect(await emit("meter.hall.upper", { value: 5, unit: "kW" })).toEqual([]);
+    expect(await emit("meter.hall.upper", { value: 50, unit: "W" })).toEqual([]);
+    expect(await emit("meters", { value: 50, unit: "kW" })).toEqual([]);
+    expect(await outputsOfRuns("choosy")).toEqual(["12"]);
   });
 
-  test("once in a window, by a key of the source and the data", async () => {
-    const ring = (source: string, door: string) => started("bell.rung", { door }, { source });
+  test("once per window for a key of source and data", async () => {
+    const ring = (source: string, door: string) => emit("bell.rung", { door }, { source });
     expect([await ring("a", "front"), await ring("a", "front"), await ring("b", "front")]).toEqual([
       ["once-a-door"],
       [],
       ["once-a-door"],
     ]);
     expect(await ring("a", "back")).toEqual(["once-a-door"]);
-    expect(await told("once-a-door", 3)).toEqual(["front", "front", "back"]);
+    expect(await outputsOfRuns("once-a-door", 3)).toEqual(["front", "front", "back"]);
   });
 
-  test("by functions in filters, and in what they take", async () => {
-    expect(await started("page.seen", { url: "https://a.example/" })).toEqual([]);
-    expect(await started("page.seen", {})).toEqual([]);
-    expect(await started("page.seen", { url: "https://a.example/admin" })).toEqual(["with-functions"]);
-    expect(await told("with-functions")).toEqual(["HTTPS://A.EXAMPLE/ADMIN"]);
+  test("by functions in filters and inputs", async () => {
+    expect(await emit("page.seen", { url: "https://a.example/" })).toEqual([]);
+    expect(await emit("page.seen", {})).toEqual([]);
+    expect(await emit("page.seen", { url: "https://a.example/admin" })).toEqual(["with-functions"]);
+    expect(await outputsOfRuns("with-functions")).toEqual(["HTTPS://A.EXAMPLE/ADMIN"]);
   });
 
-  test("with parts of the event as their parameters", async () => {
+  test("with fields of the event as params", async () => {
     const customer = { name: "Ada", city: "  Rome " };
-    await started("order.placed", { customer, lines: [{ what: "tea" }] }, { source: "shop" });
-    expect(await told("taken-apart")).toEqual(["Ada|Rome|tea|order.placed|shop|always||"]);
+    await emit("order.placed", { customer, lines: [{ what: "tea" }] }, { source: "shop" });
+    expect(await outputsOfRuns("taken-apart")).toEqual(["Ada|Rome|tea|order.placed|shop|always||"]);
   });
 
-  test("with the event and its envelope as values", async () => {
-    await started("letter.come", { stamp: "red" }, { source: "post", data_type: "letter" });
-    expect(await told("whole-envelope")).toEqual(["letter.come post letter", "red", "letter.come"]);
+  test("with the event and its envelope as variables", async () => {
+    await emit("letter.come", { stamp: "red" }, { source: "post", data_type: "letter" });
+    expect(await outputsOfRuns("whole-envelope")).toEqual(["letter.come post letter", "red", "letter.come"]);
   });
 
-  test("that a run of another sends, one by one or a line of a file each", async () => {
+  test("from another run, sent singly or one for each line of a file", async () => {
     expect((await weft.run({ module: "relay-start", target: "Bo" })).status).toBe("completed");
-    expect(await told("relay-end")).toEqual([expect.stringMatching(/^Bo arrived in \S+$/)]);
+    expect(await outputsOfRuns("relay-end")).toEqual([expect.stringMatching(/^Bo arrived in \S+$/)]);
     const [relayed] = await runsOf("relay-end");
     expect(relayed).toMatchObject({ trigger_type: "event", trigger_name: "on-pass", target: "Bo" });
     expect((await weft.run({ module: "post-lines" })).status).toBe("completed");
-    expect((await told("take-lines", 2)).sort()).toEqual(["took n1", "took n2"]);
+    expect((await outputsOfRuns("take-lines", 2)).sort()).toEqual(["took n1", "took n2"]);
   });
 
-  test("of every topic", async () => {
-    expect(await started("any.thing", {}, { source: "a-test-of-everything" })).toEqual(["everything"]);
-    expect(await told("everything")).toEqual(["any.thing"]);
+  test("for every topic", async () => {
+    expect(await emit("any.thing", {}, { source: "a-test-of-everything" })).toEqual(["everything"]);
+    expect(await outputsOfRuns("everything")).toEqual(["any.thing"]);
   });
 });
 
-describe("clocks, files and hands", () => {
-  test("a clock of a minute has its next minute, and works by hand as well", async () => {
+describe("cron, watch and manual triggers", () => {
+  test("a cron trigger has its next run and can be fired manually", async () => {
     const { data } = await weft.get<{ data: { next_run: string } }>("/schedules/sch_each-minute:tick");
     const ahead = Date.parse(data.next_run) - Date.now();
     expect(ahead).toBeGreaterThan(-2_000);
@@ -139,14 +139,14 @@ describe("clocks, files and hands", () => {
     expect((await weft.run({ module: "each-minute" })).status).toBe("completed");
   });
 
-  test("a file in a folder is the target", async () => {
+  test("a new file is the target of the run", async () => {
     const box = join(weft.dataDir, "workspaces", "drop-box");
     await mkdir(box, { recursive: true });
     await writeFile(join(box, "letter.txt"), "dear all");
-    expect(await told("drop-box")).toEqual(["dear all"]);
+    expect(await outputsOfRuns("drop-box")).toEqual(["dear all"]);
   });
 
-  test("a file that goes on changing makes one run, once it rests", async () => {
+  test("a file that keeps changing starts one run after it is stable", async () => {
     const box = join(weft.dataDir, "workspaces", "patient");
     await mkdir(box, { recursive: true });
     let text = "";
@@ -155,10 +155,10 @@ describe("clocks, files and hands", () => {
       await writeFile(join(box, "busy.log"), text);
       await writeFile(join(box, "other.txt"), text);
     }
-    expect(await told("patient-box")).toEqual(["5"]);
+    expect(await outputsOfRuns("patient-box")).toEqual(["5"]);
   });
 
-  test("every field of a trigger is kept", async () => {
+  test("stores every field of a trigger", async () => {
     type Schedule = {
       trigger_name: string;
       trigger_type: string;
@@ -187,16 +187,16 @@ async function outputs(module: string, params: object): Promise<Record<string, s
   );
 }
 
-describe("requests to a server, and to a model", () => {
+describe("http and llm steps", () => {
   const items = '{"items":["first","second"]}';
 
-  test("an answer is the output of its step, and has parts", async () => {
+  test("the response is the step's output and has exports", async () => {
     expect(await outputs("ask-politely", { base })).toEqual({ ask: items });
     expect((await outputs("use-the-answer", { base }))["tell"]).toBe("200 200 first application/json");
     expect(seen.splice(0)).toEqual(["GET /items", "GET /items?of=tea"]);
   });
 
-  test("methods, bodies, a way by the status, and a failure that is borne", async () => {
+  test("methods, bodies, decisions by status, and a tolerated failure", async () => {
     expect(await outputs("every-request", { base })).toEqual({
       put: items,
       find: items,
@@ -216,7 +216,7 @@ describe("requests to a server, and to a model", () => {
     ]);
   });
 
-  test("a model answers, calls tools and makes vectors", async () => {
+  test("a model answers, calls tools and returns embeddings", async () => {
     const choice = (message: object, finish_reason = "stop") =>
       replyJson({ choices: [{ finish_reason, message: { role: "assistant", ...message } }] });
     model.next(choice({ content: "leaves" }));
@@ -231,7 +231,7 @@ describe("requests to a server, and to a model", () => {
     expect((await outputs("every-model-call", {}))["tell"]).toBe("weather 2 Generated 2 embeddings");
   });
 
-  test("one workflow has steps of every type, and skips those that have no machine to go to", async () => {
+  test("a workflow with steps of every type skips remote steps without a host", async () => {
     model.next(
       replyJson({ choices: [{ finish_reason: "stop", message: { role: "assistant", content: "hi" } }] }),
     );

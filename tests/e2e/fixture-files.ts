@@ -2,16 +2,16 @@ import { readdir, readFile } from "node:fs/promises";
 
 const FOLDER = new URL("./fixtures/", import.meta.url);
 
-/** A workflow written for tests, as people write them who come from elsewhere. */
+/** A test workflow in the style of users of other workflow engines. */
 export interface Fixture {
-  /** `hooks/around.yaml`. */
+  /** Path below `fixtures`, such as `hooks/around.yaml`. */
   readonly path: string;
   readonly name: string;
   readonly kind: "module" | "flow";
   readonly yaml: string;
 }
 
-/** All of them, by their paths. */
+/** Reads all fixtures, sorted by path. */
 export async function readFixtures(): Promise<readonly Fixture[]> {
   const paths = (await readdir(FOLDER, { recursive: true })).filter((path) => path.endsWith(".yaml")).sort();
   return Promise.all(
@@ -23,7 +23,7 @@ export async function readFixtures(): Promise<readonly Fixture[]> {
   );
 }
 
-/** Those that are refused; all others are laid into a server's folder of workflows. */
+/** True for invalid workflows. All others are copied into the server's workflows folder. */
 export const isRefused = ({ path }: Fixture): boolean => path.startsWith("refused/");
 
 export function asFiles(fixtures: readonly Fixture[]): Record<string, string> {

@@ -1,17 +1,17 @@
-/** What the author of a workflow expects of a run of it. */
+/** Expected result of a run. */
 export interface Expected {
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Completed where nothing is said. */
+  /** Defaults to `completed`. */
   readonly status?: "completed" | "failed";
   readonly error?: string;
-  /** Outputs of steps, one after another, of those that ran. A step that did not complete has its status before. */
+  /** `name=output` of each executed step in order, prefixed with its status unless it completed. */
   readonly steps: readonly string[];
 }
 
 const target = (text: string) => ({ body: { target: text } });
 const params = (given: Readonly<Record<string, unknown>>) => ({ body: { params: given } });
 
-/** By the name of the workflow; a name may come more than once. */
+/** Expected results by workflow name; a name may occur more than once. */
 export const RESULTS: readonly (readonly [workflow: string, expected: Expected])[] = [
   ["greeting", { ...params({ word: "g'day; $(id)" }), steps: ["greet=g'day; $(id), a.example"] }],
   ["one-word", { steps: ["say=word"] }],
@@ -352,7 +352,7 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
   ],
 ];
 
-/** Plans of those that need more than this machine has, by the name of the workflow. */
+/** Expected plans, by workflow name, of workflows that need tools or hosts that this machine lacks. */
 export const PLANS: Readonly<Record<string, string>> = {
   crawl: "run alive, depends crawl-all, depends crawl-one, run store",
   enumerate: "run folder, run ask, run merge, run clean",

@@ -66,8 +66,8 @@ const NOT_READ = new Map([
   ],
 ]);
 
-describe("workflows in the ways that people write them", () => {
-  test.each(accepted)("$path is valid, and stored under its name", async ({ name, yaml, kind }) => {
+describe("fixture workflows", () => {
+  test.each(accepted)("$path is valid and stored under its name", async ({ name, yaml, kind }) => {
     const { valid, errors, warnings } = await validate(yaml);
     expect([valid, errors]).toEqual([true, []]);
     const odd = warnings.map((text) => text.replace(/ \(line \d+\)$/, ""));
@@ -89,12 +89,12 @@ describe("workflows in the ways that people write them", () => {
     ["default-not-readable", "params[0].default", "unexpected"],
     ["asks-an-agent", "steps[0].type", "steps of type agent are not available"],
     ["asks-another-program", "steps[0].type", "steps of type agent-acp are not available"],
-  ])("%s is refused at %s: %s", async (name, path, message) => {
+  ])("%s is rejected at %s: %s", async (name, path, message) => {
     const { valid, errors } = await validate(byName.get(name)?.yaml ?? "");
     expect([valid, errors]).toMatchObject([false, [{ path, message: expect.stringContaining(message) }]]);
   });
 
-  test("two that extend each other are refused", async () => {
+  test("rejects two workflows that extend each other", async () => {
     await weft.storeWorkflow("name: elder\nsteps: [{name: a, type: bash, command: echo a}]\n");
     await weft.storeWorkflow("name: younger\nextends: elder\n");
     await expect(weft.storeWorkflow("name: elder\nextends: younger\n")).rejects.toThrow(
@@ -103,12 +103,12 @@ describe("workflows in the ways that people write them", () => {
   });
 });
 
-/** Every step that its run has, in the order of the plan; steps of other runs bear the same names. */
-function shown(steps: readonly StepRecord[], planned: readonly string[]): string[] {
-  const left = [...steps];
+/** Formats the executed steps in the order of the plan; several steps may have the same name. */
+function formatSteps(steps: readonly StepRecord[], planned: readonly string[]): string[] {
+  const remaining = [...steps];
   return planned.flatMap((name) => {
-    const at = left.findIndex((step) => step.step_name === name);
-    const [step] = at < 0 ? [] : left.splice(at, 1);
+    const at = remaining.findIndex((step) => step.step_name === name);
+    const [step] = at < 0 ? [] : remaining.splice(at, 1);
     if (step === undefined) return [];
     return [`${step.status === "completed" ? "" : `${step.status} `}${name}=${step.output}`];
   });
@@ -127,7 +127,7 @@ async function plan(name: string, body: Readonly<Record<string, unknown>> = {}):
   return (json as Planned).steps;
 }
 
-describe("a run of each gives what its author expects", () => {
+describe("a run of each fixture has the expected result", () => {
   test.each(RESULTS.map(([name, expected]) => ({ name, ...expected })))(
     "$name $body",
     async ({ name, body = {}, status = "completed", error = "", steps }) => {
@@ -140,9 +140,9 @@ describe("a run of each gives what its author expects", () => {
       else expect(run.error_message).toContain(error);
       const { data } = await weft.get<{ data: StepRecord[] }>(`/runs/${run.run_id}/steps`);
       const order = planned.map((step) => step.name);
-      expect(shown(data, order)).toEqual(steps.map((text) => cut(text)));
+      expect(formatSteps(data, order)).toEqual(steps.map((text) => cut(text)));
       expect(data).toHaveLength(steps.length);
-      // What was planned to run did, as far as the run came; what was planned to be skipped did not.
+      // Steps that were planned to be skipped did not run, and the planned ones did.
       if (status === "completed") {
         const ran = new Set(data.filter((step) => step.status !== "skipped").map((step) => step.step_name));
         const skipped = planned.filter((step) => step.will === "skip").map((step) => step.name);
@@ -153,7 +153,7 @@ describe("a run of each gives what its author expects", () => {
   );
 });
 
-describe("a dry run plans what a run would do", () => {
+describe("a dry run plans the steps of a run", () => {
   test.each(accepted)("$path", async ({ name }) => {
     const planned = await plan(name, { params: { file: "x" } });
     expect(planned.length).toBeGreaterThan(0);
@@ -163,10 +163,10 @@ describe("a dry run plans what a run would do", () => {
   });
 });
 
-/** Rows of steps show so much of an output. */
+/** Cuts an expected output to the 16,000 characters that the list of steps contains. */
 const cut = (text: string): string => text.slice(0, 16_000 + text.indexOf("=") + 1);
 
-test("a step that was cancelled shows how long it had run", async () => {
+test("a cancelled step has a duration", async () => {
   await weft.storeWorkflow("name: waits\nsteps: [{name: wait, type: bash, command: sleep 300}]\n");
   const id = await weft.startRun({ module: "waits" });
   await waitUntil("a step that has run for a while", async () => {
@@ -180,13 +180,13 @@ test("a step that was cancelled shows how long it had run", async () => {
   expect(wait?.duration_ms).toBe(Date.parse(wait?.completed_at ?? "") - Date.parse(wait?.started_at ?? ""));
 });
 
-test("the naps at the same time are over before three one after another would be", async () => {
+test("parallel steps take less time than sequential ones", async () => {
   const run = await weft.run({ module: "naps" });
   const duration = Date.parse(run.completed_at ?? "") - Date.parse(run.started_at ?? "");
   expect(duration).toBeLessThan(2_900);
   const { all } = await weft.steps(run.run_id);
   expect(all?.duration_ms).toBeGreaterThanOrEqual(1_000);
   const ended = await weft.events({ topic: "step.completed", run_id: run.run_id });
-  const told = ended.map(({ data }) => JSON.parse(data) as { step_name: string; duration_ms: number });
-  expect(told.find(({ step_name }) => step_name === "all")?.duration_ms).toBe(all?.duration_ms);
+  const finished = ended.map(({ data }) => JSON.parse(data) as { step_name: string; duration_ms: number });
+  expect(finished.find(({ step_name }) => step_name === "all")?.duration_ms).toBe(all?.duration_ms);
 });

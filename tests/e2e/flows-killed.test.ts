@@ -25,10 +25,10 @@ modules:
         command: echo {{again_output}} and {{quick_output}}; touch {{Output}}/done
 `;
 
-/** So often the server is killed while a step waits to be tried again. */
+/** Number of kills while a step waits for its next attempt. */
 const KILLS = 2;
 
-test("a flow whose steps wait for their next try goes on after every kill -9", async () => {
+test("a flow continues after each kill -9 while a step waits for its next attempt", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-flows-killed-"));
   const env = { WEFT_ACCESS_TOKEN: "0123456789abcdef-flows" };
   let weft: TestServer = await startTestServer({ dataDir, env });

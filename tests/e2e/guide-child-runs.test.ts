@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
-test("the workflows of the guide start runs, which end by themselves", async () => {
+test("the guide's workflows start child runs, which complete", async () => {
   const run = await weft.run({ module: "look-at-all", target: "all", workspace: "all" });
   expect(run).toMatchObject({ status: "completed", error_message: "" });
   const { start, seen } = await weft.steps(run.run_id);
@@ -30,9 +30,9 @@ test("the workflows of the guide start runs, which end by themselves", async () 
   }
 });
 
-test("the workflow of the guide keeps a copy of a workspace, and brings it back", async () => {
-  const made = await weft.run({ module: "look-closer", target: "acme", workspace: "acme" });
-  expect(made.status).toBe("completed");
+test("the guide's workflow exports a snapshot of a workspace and restores it", async () => {
+  const snapshotRun = await weft.run({ module: "look-closer", target: "acme", workspace: "acme" });
+  expect(snapshotRun.status).toBe("completed");
   const run = await weft.run({ module: "keep-a-copy", target: "acme", workspace: "copies" });
   expect(run).toMatchObject({ status: "completed", error_message: "" });
   const { pack, restore } = await weft.steps(run.run_id);

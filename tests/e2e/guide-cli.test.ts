@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs the commands of a section as a person would, and gives what they print. */
+/** Runs the commands of a section in bash. Returns standard output. */
 async function follow(title: string, env: Record<string, string>): Promise<string> {
   const section = sections.find((each) => each.startsWith(`${title}\n`)) ?? "";
   const [, commands = ""] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
@@ -38,7 +38,7 @@ async function follow(title: string, env: Record<string, string>): Promise<strin
   return stdout;
 }
 
-test("the first run of the guide needs no server, and leaves nothing behind", async () => {
+test("the guide's first run works without a server and leaves no other files", async () => {
   const out = await follow("A first run", {});
   expect(out).toMatch(
     /^greet\.yaml: valid module greet\ngreet {2}run \S+\n {2}✓ say [^\n]*\n {6}welcome example\.com\n/,
@@ -49,7 +49,7 @@ test("the first run of the guide needs no server, and leaves nothing behind", as
   ]);
 });
 
-test("what the guide does with a server works with one", async () => {
+test("the guide's commands for a server work", async () => {
   await using weft = await startTestServer();
   const out = await follow("With a server", { WEFT_DATA_DIR: weft.dataDir });
   expect(out).toMatch(/^saved module greet, revision 1\n/);

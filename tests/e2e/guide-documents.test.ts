@@ -9,9 +9,9 @@ import { freePort, linkClone, paste, UNTIL_UP } from "./pasted.ts";
 const GUIDES = new URL("../../docs/documents/", import.meta.url);
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 const PAGE_MAX_MS = 120_000;
-/** Where the lines are that the examples of all pages need. */
+/** The page with the setup commands that the examples of all pages need. */
 const FIRST = "people-and-tokens.md";
-/** The issuer of the pages. */
+/** The issuer that the pages use. */
 const ISSUER = "https://login.example.org";
 
 const pages = (await readdir(GUIDES)).filter((name) => name.endsWith(".md"));
@@ -26,7 +26,7 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft guide "));
   await linkClone(folder);
-  // npx needs seconds to find the same command; readme-tour.test.ts runs the real one.
+  // npx takes seconds to find the command, so a shim replaces it; readme-tour.test.ts uses the real one.
   const npx = join(folder, "shims", "npx");
   await mkdir(join(folder, "shims"));
   await writeFile(npx, `#!/bin/sh\n[ "$1" = weft ] && shift && exec "${process.execPath}" "${WEFT}" "$@"\n`);
@@ -34,12 +34,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-/** Commands of a page, and what the page says that they answer. */
+/** Commands of a page and their documented output. */
 interface Example {
-  /** `sh`; `sh server` starts one anew; `sh refused` must fail. */
+  /** `sh`; `sh server` restarts the server; `sh refused` must fail. */
   readonly kind: string;
   readonly commands: string;
-  /** Undefined where the page shows no answer. `…` stands for anything. */
+  /** `undefined` if the page shows no output. `…` matches any text. */
   readonly answer: string | undefined;
 }
 
@@ -53,7 +53,7 @@ const started = (commands: string): string => `(${commands.trim()}) >> server.lo
 const STOP = `kill "$(field .pid < "$WEFT_DATA_DIR/server.json")"
 while [ -e "$WEFT_DATA_DIR/server.json" ]; do sleep 0.1; done\n`;
 
-/** One script of all examples, each of which writes what it says into a file of its own. */
+/** Builds one script of all examples; each writes its output to its own file. */
 function scriptOf(examples: readonly Example[]): string {
   const parts = examples.map(({ kind, commands }, at) => {
     if (kind === "sh server") return STOP + started(commands);
@@ -68,7 +68,7 @@ const asPattern = (answer: string): RegExp =>
   new RegExp(`^${answer.trim().split("…").map(escaped).join("[^]*?")}$`);
 
 test.each(pages)(
-  "the examples of docs/documents/%s answer what the page says",
+  "the examples of docs/documents/%s print the documented output",
   {
     timeout: PAGE_MAX_MS + 30_000,
   },

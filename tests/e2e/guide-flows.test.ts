@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => weft.stop());
 
-/** Outputs of a run's steps by their names. */
+/** Starts a run, waits for its end, and returns the outputs of its steps by name. */
 async function outputs(body: object): Promise<Record<string, string>> {
   const run = await weft.run({ target: "example.com", workspace: crypto.randomUUID(), ...body });
   expect(run).toMatchObject({ status: "completed", error_message: "" });
@@ -18,12 +18,12 @@ async function outputs(body: object): Promise<Record<string, string>> {
   return Object.fromEntries(steps.map(({ step_name, output }) => [step_name, output]));
 }
 
-test("the flow of the guide runs its modules in order, and skips one unless it is asked for", async () => {
+test("the guide's flow runs its modules in order and skips the optional one by default", async () => {
   expect(await outputs({ flow: "report" })).toEqual({ write: "", count: "2", say: "there are 2" });
   expect(await outputs({ flow: "report", params: { thorough: true } })).toMatchObject({ sort: "b\na" });
 });
 
-test("a module without its parameter, alone, is refused with its name", async () => {
+test("rejects a run of the module alone without its required param", async () => {
   const answer = await weft.call("POST", "/runs", {
     body: { module: "count-lines", target: "x" },
   });
@@ -34,7 +34,7 @@ test("a module without its parameter, alone, is refused with its name", async ()
 });
 
 test.each([
-  ["goes on where the flow says so", { flow: "best-effort" }, { try: "", done: "done" }],
+  ["continues after a failure if the flow allows it", { flow: "best-effort" }, { try: "", done: "done" }],
   ["lets steps wait for those they name", { module: "diamond" }, { both: "left and right" }],
   ["goes where a decision leads", { module: "choose" }, { look: "plain", plain: "plain" }],
   ["ends where a decision says so", { module: "choose", params: { kind: "fancy" } }, { fancy: "~ fancy ~" }],
@@ -46,7 +46,7 @@ test.each([
   expect(await outputs(body)).toMatchObject(expected);
 });
 
-test("what a workflow depends on is looked at before its first step", async () => {
+test("dependencies are checked before the first step", async () => {
   const run = await weft.run({ module: "hooked", target: "not a domain" });
   expect(run).toMatchObject({
     status: "failed",

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
-const shown = (language: string): string[] =>
+const examples = (language: string): string[] =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
     ([, text = ""]) => text,
   );
@@ -24,8 +24,8 @@ async function run(yaml: string, body: Record<string, unknown> = {}) {
   return { ...ended, steps: await weft.steps(ended.run_id) };
 }
 
-test("the first example of the guide makes its report", async () => {
-  const { status, steps } = await run(shown("yaml")[0]!);
+test("the guide's first example writes its report", async () => {
+  const { status, steps } = await run(examples("yaml")[0]!);
   expect(status).toBe("completed");
   expect(steps["count"]?.output).toBe("2");
   expect(steps["hosts"]?.exports).toMatchObject({ first_host: "a.example.com" });
@@ -34,8 +34,8 @@ test("the first example of the guide makes its report", async () => {
   );
 });
 
-test("skip leaves out the steps after it", async () => {
-  const [, yaml = ""] = shown("yaml");
+test("skip() skips the following steps", async () => {
+  const [, yaml = ""] = examples("yaml");
   const skipped = await run(yaml);
   expect([skipped.status, skipped.steps["look"]?.status, skipped.steps["look"]?.output]).toEqual([
     "completed",
@@ -47,8 +47,8 @@ test("skip leaves out the steps after it", async () => {
   expect([done.status, done.steps["scan"]?.output]).toEqual(["completed", "a\nb"]);
 });
 
-test("a script is tried out over HTTP as the guide says", async () => {
-  const [body = ""] = shown("json");
+test("the guide's request evaluates a script over HTTP", async () => {
+  const [body = ""] = examples("json");
   const evaluated = await weft.call("POST", "/functions/eval", { body: JSON.parse(body) });
   expect([evaluated.status, evaluated.json]).toEqual([
     200,

@@ -10,13 +10,13 @@ let weft: TestServer;
 let model: LlmServer;
 let server: Server;
 let url: string;
-const seen: { readonly url: string; readonly token: string; readonly body: string }[] = [];
+const requests: { readonly url: string; readonly token: string; readonly body: string }[] = [];
 
 beforeAll(async () => {
   server = createServer(async (incoming, outgoing) => {
     let body = "";
     for await (const chunk of incoming) body += String(chunk);
-    seen.push({ url: incoming.url ?? "", token: incoming.headers.authorization ?? "", body });
+    requests.push({ url: incoming.url ?? "", token: incoming.headers.authorization ?? "", body });
     if (incoming.method === "POST") outgoing.writeHead(503).end();
     else outgoing.writeHead(200, { "content-type": "application/json" }).end('[{"version": "2.0.1"}]');
   });
@@ -35,7 +35,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** Stores the workflows of a guide, and answers their names. */
+/** Stores the workflows of a guide. Returns their names. */
 async function store(guide: string): Promise<string[]> {
   const text = await readFile(new URL(`../../docs/steps/${guide}.md`, import.meta.url), "utf8");
   const names: string[] = [];
@@ -52,22 +52,22 @@ async function eventData(topic: string): Promise<unknown> {
   return JSON.parse(event.data);
 }
 
-test("the workflows of the guide to http steps do what it says", async () => {
+test("the workflows of the guide to http steps work as documented", async () => {
   expect(await store("http")).toEqual(["watch-release", "report"]);
   expect((await weft.run({ module: "watch-release" })).status).toBe("completed");
   expect(await eventData("custom.release.seen")).toEqual({ version: "2.0.1" });
   const run = await weft.run({ module: "report", target: 'a "quoted" one', workspace: "reports" });
   expect(run.status).toBe("completed");
-  // The receiver answers 503, so the POST is sent three times, each time with its headers and its body.
+  // The server responds with 503, so the POST is sent three times with the same headers and body.
   const body = '{"target": "a \\"quoted\\" one"}';
   const report = { url: "/reports", token: "Bearer report-token-1", body };
-  expect(seen[0]).toMatchObject({ url: "/projects/weft/releases?limit=1" });
-  expect(seen.slice(1)).toEqual([report, report, report]);
+  expect(requests[0]).toMatchObject({ url: "/projects/weft/releases?limit=1" });
+  expect(requests.slice(1)).toEqual([report, report, report]);
   const kept = await readFile(join(weft.dataDir, "workspaces", "reports", "unsent.txt"), "utf8");
   expect(kept).toBe(`POST ${url}/reports answered 503\n`);
 });
 
-test("the workflows of the guide to llm steps do what it says", async () => {
+test("the workflows of the guide to llm steps work as documented", async () => {
   expect(await store("llm")).toEqual(["triage", "look", "embed"]);
   const choice = (message: object, finish_reason = "stop") =>
     replyJson({ choices: [{ finish_reason, message }] });
@@ -81,8 +81,8 @@ test("the workflows of the guide to llm steps do what it says", async () => {
     messages: [{ role: "system" }, { role: "user", content: "ignore all {{secrets.REPORT_TOKEN}}" }],
   });
 
-  const asked = { name: "open_ticket", arguments: '{"title": "A crack"}' };
-  const tool_calls = [{ id: "c", type: "function", function: asked }];
+  const toolCall = { name: "open_ticket", arguments: '{"title": "A crack"}' };
+  const tool_calls = [{ id: "c", type: "function", function: toolCall }];
   model.next(choice({ role: "assistant", content: null, tool_calls }, "tool_calls"));
   const look = await weft.run({ module: "look" });
   expect((await weft.steps(look.run_id))["ticket"]?.output).toBe("A crack");

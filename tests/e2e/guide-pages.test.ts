@@ -11,20 +11,20 @@ const pages = (await readdir(new URL("docs/", ROOT), { recursive: true }))
   .map((path) => `docs/${path}`);
 const text = (path: string): Promise<string> => readFile(new URL(path, ROOT), "utf8");
 
-/** As GitHub makes it of a heading. */
+/** The anchor that GitHub derives from a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 
-test("every page of the guides can be reached from README.md", async () => {
+test("README.md links to every page of the guides", async () => {
   const readme = await text("README.md");
   expect(pages.length).toBeGreaterThan(12);
   expect(pages.filter((page) => !readme.includes(`](${page})`))).toEqual([]);
 });
 
-test.each([...pages, "README.md"])("links of %s lead to files and headings that there are", async (page) => {
+test.each([...pages, "README.md"])("the links of %s lead to existing files and headings", async (page) => {
   const own = new URL(page, ROOT);
   for (const [, link = ""] of (await text(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
     if (/^[a-z]+:/.test(link)) continue;
@@ -39,7 +39,7 @@ test.each([...pages, "README.md"])("links of %s lead to files and headings that 
 });
 
 const STEPS = ["bash", "foreach", "parallel-steps", "function"];
-describe("the first example of a page, by the command that the page shows", () => {
+describe("the first example of a page works with the command on the page", () => {
   test.each(STEPS)("%s", async (page) => {
     const guide = await text(`docs/steps/${page}.md`);
     const [, yaml = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(guide) ?? [];

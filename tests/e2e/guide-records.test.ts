@@ -8,13 +8,13 @@ import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
 let weft: TestServer;
 let server: Server;
 let guide: string;
-const told: { headers: Record<string, unknown>; body: Record<string, unknown> }[] = [];
+const notifications: { headers: Record<string, unknown>; body: Record<string, unknown> }[] = [];
 beforeAll(async () => {
   guide = await readFile(new URL("../../docs/records-in-scripts.md", import.meta.url), "utf8");
   server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += String(chunk);
-    told.push({ headers: request.headers, body: JSON.parse(text) });
+    notifications.push({ headers: request.headers, body: JSON.parse(text) });
     response.writeHead(204).end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -29,7 +29,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("the workflow of the guide reads what it has found, and tells of it", async () => {
+test("the guide's workflow queries its assets and sends a notification", async () => {
   const [, yaml = ""] = /```yaml\n([\s\S]*?)```/.exec(guide) ?? [];
   expect(parseDefinition(yaml)).toMatchObject({ ok: true, warnings: [] });
   await weft.storeWorkflow(yaml);
@@ -39,10 +39,16 @@ test("the workflow of the guide reads what it has found, and tells of it", async
   expect(JSON.parse(steps.look?.output ?? "")).toMatchObject({ workspace: "acme", status_code: 200 });
   expect(steps.look?.exports).toMatchObject({ known: "1" });
   expect(steps.tell).toMatchObject({ status: "completed", output: "true" });
-  expect(told).toHaveLength(1);
+  expect(notifications).toHaveLength(1);
   const [, json = "{}"] = /```json\n([\s\S]*?)```/.exec(guide) ?? [];
-  expect(Object.keys(told[0]?.body ?? {}).toSorted()).toEqual(Object.keys(JSON.parse(json)).toSorted());
-  expect(told[0]?.body).toMatchObject({ event: "notification", run_id: run.run_id, workspace: "acme" });
-  expect(told[0]?.body.text).toMatch(/^1 asset\(s\), the last ones are \{.*a\.example/);
-  expect(told[0]?.headers["weft-hop"]).toMatch(new RegExp(`^${run.run_id}\\.0\\.`));
+  expect(Object.keys(notifications[0]?.body ?? {}).toSorted()).toEqual(
+    Object.keys(JSON.parse(json)).toSorted(),
+  );
+  expect(notifications[0]?.body).toMatchObject({
+    event: "notification",
+    run_id: run.run_id,
+    workspace: "acme",
+  });
+  expect(notifications[0]?.body.text).toMatch(/^1 asset\(s\), the last ones are \{.*a\.example/);
+  expect(notifications[0]?.headers["weft-hop"]).toMatch(new RegExp(`^${run.run_id}\\.0\\.`));
 });

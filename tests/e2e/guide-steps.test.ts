@@ -16,7 +16,7 @@ async function examplesOf(guide: string): Promise<readonly string[]> {
   return [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = ""]) => yaml);
 }
 
-/** Stores the workflows of a guide, and answers their names. */
+/** Stores the workflows of a guide. Returns their names. */
 async function store(guide: string): Promise<readonly string[]> {
   const names: string[] = [];
   for (const yaml of await examplesOf(guide)) {
@@ -36,7 +36,7 @@ async function outputs(module: string, body: Readonly<Record<string, unknown>> =
 }
 
 describe("the guide to bash steps", () => {
-  test("counts words, in arguments, files and lists of commands", async () => {
+  test("counts words with arguments, files and lists of commands", async () => {
     expect(await store("steps/bash")).toEqual(["count-words", "fetch-politely", "any-target"]);
     expect(await outputs("count-words", { workspace: "words" })).toEqual({
       split: "8",
@@ -47,7 +47,7 @@ describe("the guide to bash steps", () => {
     expect(kept).toBe("the\nand");
   });
 
-  test("joins arguments, keeps the order of what runs at the same time, and bears a failure", async () => {
+  test("joins arguments, keeps the order of parallel commands, and tolerates a failure", async () => {
     expect(await outputs("fetch-politely")).toEqual({
       arguments: "--rate 3 --list a.example",
       both: "first\nsecond",
@@ -56,7 +56,7 @@ describe("the guide to bash steps", () => {
     });
   });
 
-  test("takes any target as it is", async () => {
+  test("passes any target unchanged", async () => {
     const target = `$(touch ran) "b" 'c' ; ls`;
     const { show = "" } = await outputs("any-target", { target, workspace: "any" });
     expect(show.split("\n").slice(0, 3)).toEqual([`<${target}>`, `<${target}>`, `<said ${target}>`]);
@@ -66,7 +66,7 @@ describe("the guide to bash steps", () => {
 });
 
 describe("the guide to foreach steps", () => {
-  test("goes through the lines of a file, and numbers them", async () => {
+  test("iterates over the lines of a file with their numbers", async () => {
     expect(await store("steps/foreach")).toEqual(["greet-all", "tidy-addresses"]);
     expect(await outputs("greet-all")).toEqual({
       guests: "",
@@ -75,7 +75,7 @@ describe("the guide to foreach steps", () => {
     });
   });
 
-  test("takes lists in lists, makes items ready, streams their outputs, and goes on after a failure", async () => {
+  test("nests lists, prepares items, streams outputs, and continues after a failure", async () => {
     const { show, ports, "try-all": tried } = await outputs("tidy-addresses");
     const pairs = "a.example:80\na.example:443\nb.example:80\nb.example:443";
     expect([ports, tried]).toEqual([pairs, "\n\n"]);
@@ -83,7 +83,7 @@ describe("the guide to foreach steps", () => {
   });
 });
 
-test("the guide to parallel-steps: what they leave is there afterwards, and one may fail", async () => {
+test("the guide to parallel-steps: later steps see their exports, and one may fail", async () => {
   expect(await store("steps/parallel-steps")).toEqual(["look-around", "best-of-two"]);
   const around = await outputs("look-around");
   expect(around["look"]).toBe("9\nA.EXAMPLE\na.example-1\na.example-2");
@@ -91,7 +91,7 @@ test("the guide to parallel-steps: what they leave is there afterwards, and one 
   expect((await outputs("best-of-two"))["use"]).toBe("nothing, from the second");
 });
 
-test("the workflow of the first guide greets a visitor whom an event tells of", async () => {
+test("the first guide's workflow greets the visitor of an event", async () => {
   expect(await store("workflows")).toEqual(["greet", "wide-scan", "look-again"]);
   const { triggered_workflows } = await weft.emit({ topic: "custom.visitor", data: { visitor: "Ada; ls" } });
   expect(triggered_workflows).toEqual(["greet"]);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
-/** Every path of the service that answers GET. */
+/** Paths that support GET. */
 const READABLE = [
   "/assets",
   "/event-logs",
@@ -24,11 +24,14 @@ const error = (message: string | RegExp) => ({
 });
 
 describe("seed 5: the bearer token", () => {
-  test.each([...READABLE, "/no/such/path", "/runs/none/steps"])("GET %s without one is 401", async (path) => {
-    const answer = await weft.call("GET", path, { token: null });
-    expect([answer.status, answer.json]).toEqual([401, error(/authorization/i)]);
-    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-  });
+  test.each([...READABLE, "/no/such/path", "/runs/none/steps"])(
+    "GET %s without a token returns 401",
+    async (path) => {
+      const answer = await weft.call("GET", path, { token: null });
+      expect([answer.status, answer.json]).toEqual([401, error(/authorization/i)]);
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    },
+  );
 
   test.each([
     ["a wrong token", "Bearer wrong"],
@@ -36,7 +39,7 @@ describe("seed 5: the bearer token", () => {
     ["another scheme", "Basic dXNlcjpwYXNz"],
     ["an empty token", "Bearer "],
     ["a token of 100,000 characters", `Bearer ${"x".repeat(10_000)}`],
-  ])("%s is 401, also where the body or the path is wrong", async (_name, authorization) => {
+  ])("%s returns 401, even if the body or the path is invalid", async (_name, authorization) => {
     const options = { token: null, headers: { authorization }, body: "{" };
     for (const path of ["/events/emit", "/workflows", "/nowhere"]) {
       const answer = await weft.call("POST", path, options);
@@ -44,7 +47,7 @@ describe("seed 5: the bearer token", () => {
     }
   });
 
-  test("the scheme is taken in any case", async () => {
+  test("the scheme is case-insensitive", async () => {
     const answer = await weft.call("GET", "/runs", {
       token: null,
       headers: { authorization: `bearer ${weft.token}` },
@@ -52,7 +55,7 @@ describe("seed 5: the bearer token", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("health and openapi.json need none", async () => {
+  test("health and openapi.json require no token", async () => {
     const live = await weft.call("GET", "//health", { token: null });
     expect([live.status, live.json]).toEqual([200, { status: "ok" }]);
     const ready = await weft.call("GET", "//health/ready", { token: null });
@@ -70,14 +73,17 @@ describe("seed 5: the bearer token", () => {
 });
 
 describe("paths and methods", () => {
-  test.each(READABLE)("GET %s answers the same with a trailing slash, without a redirect", async (path) => {
-    const [plain, slashed] = [await weft.call("GET", path), await weft.call("GET", `${path}/`)];
-    expect([plain.status, slashed.status]).toEqual([200, 200]);
-    expect(slashed.json).toEqual(plain.json);
-    expect(slashed.headers.get("content-type")).toBe("application/json; charset=utf-8");
-  });
+  test.each(READABLE)(
+    "GET %s with a trailing slash returns the same response without a redirect",
+    async (path) => {
+      const [plain, slashed] = [await weft.call("GET", path), await weft.call("GET", `${path}/`)];
+      expect([plain.status, slashed.status]).toEqual([200, 200]);
+      expect(slashed.json).toEqual(plain.json);
+      expect(slashed.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    },
+  );
 
-  test("POST /events/emit/ is POST /events/emit", async () => {
+  test("POST /events/emit/ equals POST /events/emit", async () => {
     const answer = await weft.call("POST", "/events/emit/", { body: { topic: "custom.slash" } });
     expect(answer.status).toBe(200);
   });
@@ -90,7 +96,7 @@ describe("paths and methods", () => {
     ["DELETE", "/event-logs"],
     ["GET", "/events/emit"],
     ["POST", "/event-receiver/status"],
-  ])("%s %s is 404 with the error body", async (method, path) => {
+  ])("%s %s returns 404 with the error body", async (method, path) => {
     const answer = await weft.call(method, path);
     expect([answer.status, answer.json]).toEqual([404, error(/./)]);
   });
@@ -106,7 +112,7 @@ describe("paths and methods", () => {
     ["GET", "/runs/%2e%2e%2f%2e%2e%2fsecret"],
     ["GET", `/workflows/${"x".repeat(3000)}`],
     ["GET", `/runs/${"x".repeat(3000)}/steps`],
-  ])("%s %s is 404: there is no such thing", async (method, path) => {
+  ])("%s %s returns 404 for an unknown record", async (method, path) => {
     const answer = await weft.call(method, path);
     expect([answer.status, answer.json]).toEqual([404, error(/not found/i)]);
   });
@@ -114,7 +120,7 @@ describe("paths and methods", () => {
 
 describe("bodies", () => {
   test.each(["GET /workflows/%00", "GET /runs/%ff"])(
-    "a path that can be no name's is refused with the error body: %#",
+    "rejects a path that cannot contain a name, with the error body: %#",
     async (request) => {
       const [method = "", path = ""] = request.split(" ");
       const answer = await weft.call(method, path);
@@ -129,7 +135,7 @@ describe("bodies", () => {
     ["text", '"topic"'],
     ["null", "null"],
     ["nested 200 deep", `{"topic":"a","data":${'{"a":'.repeat(200)}1${"}".repeat(200)}}`],
-  ])("of POST /events/emit: %s is 400", async (_name, body) => {
+  ])("of POST /events/emit: %s returns 400", async (_name, body) => {
     const answer = await weft.call("POST", "/events/emit", { body });
     expect([answer.status, answer.json]).toEqual([400, error(/./)]);
   });
@@ -139,7 +145,7 @@ describe("bodies", () => {
     "application/json; charset=utf-8",
     "application/problem+json",
     "application/x-www-form-urlencoded",
-  ])("content type %s is read as JSON", async (type) => {
+  ])("content type %s is parsed as JSON", async (type) => {
     const answer = await weft.call("POST", "/events/emit", {
       body: '{"topic":"custom.type"}',
       headers: { "content-type": type },
@@ -147,7 +153,7 @@ describe("bodies", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("another content type is 400 and named", async () => {
+  test("another content type returns 400 with its name", async () => {
     const answer = await weft.call("POST", "/events/emit", {
       body: "<topic/>",
       headers: { "content-type": "application/xml" },
@@ -155,7 +161,7 @@ describe("bodies", () => {
     expect([answer.status, answer.json]).toEqual([400, error(/application\/xml/)]);
   });
 
-  test("bytes that are no UTF-8 are 400", async () => {
+  test("invalid UTF-8 returns 400", async () => {
     const answer = await weft.call("POST", "/events/emit", {
       body: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]),
       headers: { "content-type": "application/json" },
@@ -163,15 +169,15 @@ describe("bodies", () => {
     expect([answer.status, answer.json]).toEqual([400, error(/UTF-8/)]);
   });
 
-  test("1 MB is taken, a byte more is 413, whether its length was told or not", async () => {
+  test("accepts 1 MB and returns 413 for one more byte, with or without Content-Length", async () => {
     const body = (bytes: number) => {
       const frame = '{"topic":"custom.large","data":{"text":""}}';
       return `{"topic":"custom.large","data":{"text":"${"x".repeat(bytes - frame.length)}"}}`;
     };
     const MB = 1024 * 1024;
     expect((await weft.call("POST", "/events/emit", { body: body(MB) })).status).toBe(200);
-    const over = await weft.call("POST", "/events/emit", { body: body(MB + 1) });
-    expect([over.status, over.json]).toEqual([413, error(/at most 1048576 bytes/)]);
+    const tooLarge = await weft.call("POST", "/events/emit", { body: body(MB + 1) });
+    expect([tooLarge.status, tooLarge.json]).toEqual([413, error(/at most 1048576 bytes/)]);
     const response = await fetch(`${weft.url}/automation/events/emit`, {
       method: "POST",
       headers: { authorization: `Bearer ${weft.token}` },
@@ -185,14 +191,17 @@ describe("bodies", () => {
 describe("seed 2.2: lists", () => {
   const LISTS = ["/assets", "/event-logs", "/workflows", "/runs", "/dead-letters"];
 
-  test.each(LISTS)("GET %s: 20 from 0 unless told otherwise; above 10000 counts as 10000", async (path) => {
-    const first = await weft.call("GET", path);
-    expect(first.json).toMatchObject({ pagination: { offset: 0, limit: 20, total: expect.any(Number) } });
-    const large = await weft.call("GET", `${path}?limit=10001&offset=3`);
-    expect(large.json).toMatchObject({ pagination: { offset: 3, limit: 10_000 } });
-    const huge = await weft.call("GET", `${path}?limit=99999999999999999999&offset=99999999999`);
-    expect(huge.json).toMatchObject({ data: [], pagination: { limit: 10_000 } });
-  });
+  test.each(LISTS)(
+    "GET %s: limit defaults to 20 and offset to 0; a limit above 10000 counts as 10000",
+    async (path) => {
+      const first = await weft.call("GET", path);
+      expect(first.json).toMatchObject({ pagination: { offset: 0, limit: 20, total: expect.any(Number) } });
+      const large = await weft.call("GET", `${path}?limit=10001&offset=3`);
+      expect(large.json).toMatchObject({ pagination: { offset: 3, limit: 10_000 } });
+      const huge = await weft.call("GET", `${path}?limit=99999999999999999999&offset=99999999999`);
+      expect(huge.json).toMatchObject({ data: [], pagination: { limit: 10_000 } });
+    },
+  );
 
   test.each(
     LISTS.flatMap((path) =>
@@ -210,12 +219,12 @@ describe("seed 2.2: lists", () => {
         "offset=",
       ].map((query) => [path, query] as const),
     ),
-  )("GET %s?%s is 400 naming the parameter", async (path, query) => {
+  )("GET %s?%s returns 400 with the parameter's name", async (path, query) => {
     const answer = await weft.call("GET", `${path}?${query}`);
     expect([answer.status, answer.json]).toEqual([400, error(new RegExp(`\\b${query.split("=")[0]}\\b`))]);
   });
 
-  test.each(LISTS)("GET %s ignores parameters that it does not know", async (path) => {
+  test.each(LISTS)("GET %s ignores unknown parameters", async (path) => {
     expect((await weft.call("GET", `${path}?colour=blue`)).status).toBe(200);
   });
 });

@@ -7,7 +7,7 @@ import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { newStack, startOver } from "./test-aws.ts";
 
 const EVENTS = 8;
-/** What the dead server was working on is hidden in its queue: steps for a minute, other messages for six. */
+/** Messages of the dead server stay hidden for their visibility timeout: steps for 1 min, others for 6 min. */
 const RECOVERED_WITHIN_MS = 8 * 60_000;
 
 const WORKFLOW = `
@@ -19,7 +19,7 @@ steps:
   - {name: loud, type: function, function: 'to_upper_case("{{done}}")'}
 `;
 
-test("killed amid its runs and started again, a server loses nothing and does nothing twice", async () => {
+test("a server that is killed during runs and restarted neither loses nor repeats work", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-killed-"));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   const stack = newStack();

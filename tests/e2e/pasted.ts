@@ -8,10 +8,10 @@ import { readServerFile } from "../../localstack/server-file.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Waits for the server that a script has started, at `$PORT`. */
+/** Shell line that waits until the server at `$PORT` is up. */
 export const UNTIL_UP = 'until curl -fs "http://127.0.0.1:$PORT/health" > health.json; do sleep 0.1; done\n';
 
-/** Puts all that a clone has into a folder, by links. */
+/** Links everything that a clone contains into a folder. */
 export async function linkClone(folder: string): Promise<void> {
   for (const name of await readdir(ROOT)) {
     if (!name.startsWith(".")) await symlink(join(ROOT, name), join(folder, name));
@@ -28,7 +28,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Runs what somebody would paste into bash, in `folder`, and ends the server that it has left running. */
+/** Runs a pasted script with bash in `folder`, then stops the server that it left running. */
 export async function paste(
   script: string,
   env: Readonly<Record<string, string>> & { readonly PORT: string; readonly WEFT_DATA_DIR: string },
@@ -52,7 +52,7 @@ export async function paste(
   clearTimeout(timer);
   const running = readServerFile(env.WEFT_DATA_DIR);
   if (running !== undefined) process.kill(running.pid, "SIGTERM");
-  // The server holds the script's output open until it has stopped.
+  // The server keeps the script's output open until it stops.
   await closed;
   return { code, out };
 }

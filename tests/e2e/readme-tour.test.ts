@@ -29,7 +29,7 @@ async function blocksOf(page: string): Promise<Block[]> {
   return [...found].map(([, terminal = "", text = ""]) => ({ terminal, text }));
 }
 
-/** One script of both terminals: the server runs in the background, and the script waits until it responds. */
+/** Joins both terminals in one script: the server runs in the background, and the script waits until it responds. */
 function scriptOf(tour: readonly Block[]): string {
   const parts = tour.map(({ terminal, text }) =>
     terminal === "tour" ? text : `(${text.trim()}) >> server.log 2>&1 &\n${UNTIL_UP}`,
@@ -37,7 +37,7 @@ function scriptOf(tour: readonly Block[]): string {
   return `set -e\n${parts.join("")}`;
 }
 
-/** A clone made of links, with one file that the audit reports. */
+/** Creates a clone of links with one file that the audit reports. */
 async function makeClone(): Promise<void> {
   await linkClone(folder);
   await writeFile(join(folder, "notes and more.txt"), `nothing\n${NOTE}: something\n`);
@@ -51,7 +51,7 @@ async function makeClone(): Promise<void> {
   }
 }
 
-/** Pastes a tour into a clone with its own data folder and port. Gives the output of both terminals. */
+/** Pastes a tour into a clone with its own data folder and port. Returns the output of both terminals. */
 async function pasteTour(tour: readonly Block[]): Promise<{ out: string; all: string; token: string }> {
   await makeClone();
   const dataDir = join(folder, "data");

@@ -32,7 +32,7 @@ const STEPS = "steps: [{name: s, type: bash, command: 'true'}]";
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe("seed 2.4 and 2.5: the event receiver", () => {
-  test("counts every listed trigger and lists every workflow that has one", async () => {
+  test("counts the triggers and lists every workflow with a trigger", async () => {
     const weft = await start();
     expect(await weft.get("/event-receiver/status")).toMatchObject({
       enabled: true,
@@ -107,7 +107,7 @@ ${STEPS}`);
     }
   });
 
-  test("next_run keeps to the time zone of its trigger", async () => {
+  test("next_run follows the time zone of its trigger", async () => {
     const weft = await start();
     await weft.storeWorkflow(
       `name: tokyo\ntriggers: [{type: cron, schedule: "30 9 * * *", timezone: Asia/Tokyo}]\n${STEPS}`,
@@ -116,7 +116,7 @@ ${STEPS}`);
     expect(data[0]?.triggers[0]?.next_run).toMatch(/T00:30:00.000Z$/);
   });
 
-  test("last_event_at is the first start before any event, then the newest event's, also after a restart", async () => {
+  test("last_event_at is the first start, then the time of the newest event, also after a restart", async () => {
     const before = new Date().toISOString();
     const first = await start();
     const { dataDir } = first;
@@ -137,28 +137,31 @@ ${STEPS}`);
   test.each([
     ["EVENT_RECEIVER_ENABLED=false", { EVENT_RECEIVER_ENABLED: "false" }],
     ["SCHEDULER_ENABLED=false", { SCHEDULER_ENABLED: "false" }],
-  ])("%s: its two GETs are 404, emit logs, triggers nothing and says so", async (_name, env) => {
-    const weft = await start({ env });
-    await weft.storeWorkflow(`name: on-a\ntriggers: [{type: event, topic: custom.a}]\n${STEPS}`);
-    for (const path of ["/event-receiver/status", "/event-receiver/workflows"]) {
-      const answer = await weft.call("GET", path);
-      expect([answer.status, answer.json]).toEqual([
-        404,
-        { error: true, message: expect.stringMatching(/./) },
-      ]);
-      expect((await weft.call("GET", path, { token: null })).status).toBe(401);
-    }
-    const answer = await weft.emit({ topic: "custom.a" });
-    expect(answer).toMatchObject({ triggered_workflows: [], note: expect.stringMatching(/disabled/) });
-    const [record] = await waitUntil("the record to be processed", async () => {
-      const events = await weft.events({ topic: "custom.a", processed: "true" });
-      return events.length > 0 && events;
-    });
-    expect(record?.event_id).toBe(answer.event_id.slice(4));
-    expect((await weft.get<Page<unknown>>("/runs")).pagination.total).toBe(0);
-  });
+  ])(
+    "%s: both GETs return 404, and emit logs the event without triggering, with a note",
+    async (_name, env) => {
+      const weft = await start({ env });
+      await weft.storeWorkflow(`name: on-a\ntriggers: [{type: event, topic: custom.a}]\n${STEPS}`);
+      for (const path of ["/event-receiver/status", "/event-receiver/workflows"]) {
+        const answer = await weft.call("GET", path);
+        expect([answer.status, answer.json]).toEqual([
+          404,
+          { error: true, message: expect.stringMatching(/./) },
+        ]);
+        expect((await weft.call("GET", path, { token: null })).status).toBe(401);
+      }
+      const answer = await weft.emit({ topic: "custom.a" });
+      expect(answer).toMatchObject({ triggered_workflows: [], note: expect.stringMatching(/disabled/) });
+      const [record] = await waitUntil("the record to be processed", async () => {
+        const events = await weft.events({ topic: "custom.a", processed: "true" });
+        return events.length > 0 && events;
+      });
+      expect(record?.event_id).toBe(answer.event_id.slice(4));
+      expect((await weft.get<Page<unknown>>("/runs")).pagination.total).toBe(0);
+    },
+  );
 
-  test("the receiver can be on while the scheduler is off", async () => {
+  test("the receiver can be enabled while the scheduler is disabled", async () => {
     const weft = await start({ env: { SCHEDULER_ENABLED: "false", EVENT_RECEIVER_ENABLED: "true" } });
     await weft.storeWorkflow(`name: on-a\ntriggers: [{type: event, topic: custom.a}]\n${STEPS}`);
     expect(await weft.get("/event-receiver/status")).toMatchObject({ enabled: true, workflows_loaded: 1 });

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe("the guide's examples", () => {
-  test("in a container, with an image that is here", async () => {
+  test("run in a container, with a local image", async () => {
     await weft.storeWorkflow(inContainer.replace("alpine:3", image));
     const run = await weft.run({ module: "in-a-container", workspace: "w", target: "you & me" });
     expect(run.status).toBe("completed");
@@ -35,7 +35,7 @@ describe("the guide's examples", () => {
     expect(await readFile(join(weft.dataDir, "workspaces/w/sorted.txt"), "utf8")).toBe("a\nb\n");
   });
 
-  test("on a host, which is this one", async () => {
+  test("run on a host, which is this machine", async () => {
     const here = onHost
       .replace("backup.example.com", "127.0.0.1")
       .replace("port: 22", `port: ${sshd.port}`)

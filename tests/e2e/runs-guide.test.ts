@@ -34,7 +34,7 @@ test("the guide has examples of every kind", () => {
     expect(commands.some((command) => command.includes(part))).toBe(true);
 });
 
-test("every command of the guide does what it says, one after another", async () => {
+test("the guide's commands work as documented, one after another", async () => {
   for (const command of commands) {
     const { stdout } = await run("bash", ["-c", command], { env: { PATH: process.env["PATH"], ...names } });
     if (/\/log(?:\?tail=20)?"/.test(command)) {
@@ -59,7 +59,7 @@ test("every command of the guide does what it says, one after another", async ()
   expect((await weft.waitForRun(names["OPEN"] ?? "")).status).toBe("cancelled");
 });
 
-test("a log is read while the command writes it", async () => {
+test("a log can be read while the command writes it", async () => {
   await weft.storeWorkflow(
     "name: slow\nsteps: [{name: s, type: bash, command: 'echo first; while [ ! -e go ]; do sleep 0.05; done; echo second >&2'}]",
   );

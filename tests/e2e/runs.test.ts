@@ -21,7 +21,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe("POST /runs", () => {
-  test("is accepted with the run's id, and GET /runs/{id} knows it at once", async () => {
+  test("returns the run's id, and GET /runs/{id} finds the run at once", async () => {
     const answer = await weft.call("POST", "/runs", { body: { module: "hello", target: "a.example" } });
     expect(answer.status).toBe(202);
     expect(answer.json).toMatchObject({
@@ -58,7 +58,7 @@ describe("POST /runs", () => {
     ["params that are a list", { module: "hello", params: [] }, 400, /params/],
     ["a param that is an object", { module: "hello", params: { a: {} } }, 400, /params\.a/],
     ["an unknown priority", { module: "hello", priority: "soon" }, 400, /priority/],
-  ])("%s is refused", async (_name, body, status, message) => {
+  ])("rejects %s", async (_name, body, status, message) => {
     const answer = await weft.call("POST", "/runs", { body });
     expect([answer.status, answer.json]).toEqual([
       status,
@@ -66,7 +66,7 @@ describe("POST /runs", () => {
     ]);
   });
 
-  test("params: given, default, template default and required", async () => {
+  test("params can be given, have a default or a template default, or be required", async () => {
     await weft.storeWorkflow(`name: params
 params:
   - {name: word, default: plain}
@@ -90,7 +90,7 @@ steps:
     expect((await weft.steps(run.run_id))["s"]?.output).toBe("w w|w w-t|3|true|1|e|");
   });
 
-  test("an event that lacks a required param makes a run that failed, with the reason", async () => {
+  test("an event without a required param starts a run that fails with the reason", async () => {
     await weft.storeWorkflow(`name: needs
 params: [{name: must, required: true}]
 triggers: [{type: event, topic: custom.needs}]
@@ -107,7 +107,7 @@ steps: [{name: s, type: bash, command: "true"}]`);
 });
 
 describe("GET /runs", () => {
-  test("filters combine, newest first", async () => {
+  test("combines filters, newest first", async () => {
     await weft.storeWorkflow("name: fails\nsteps: [{name: s, type: bash, command: 'exit 7'}]");
     const good = await weft.run({ module: "hello", target: "Listed One", workspace: "lists" });
     const bad = await weft.run({ module: "fails", target: "listed two", workspace: "lists" });
@@ -121,7 +121,7 @@ describe("GET /runs", () => {
   });
 });
 
-describe("what is recorded of a run", () => {
+describe("records of a run", () => {
   const YAML = `name: mixed
 steps:
   - {name: good, type: bash, command: "printf 'one\\ntwo'", exports: {line: output}}
@@ -131,7 +131,7 @@ steps:
   - {name: never, type: bash, command: "true"}
 `;
 
-  test("steps: failed and skipped ones too, none for what was never reached", async () => {
+  test("steps include failed and skipped ones but none that were not reached", async () => {
     await weft.storeWorkflow(YAML);
     const run = await weft.run({ module: "mixed" });
     expect(run).toMatchObject({ status: "failed", error_message: expect.stringContaining("exit code 4") });
@@ -157,7 +157,7 @@ steps:
     }
   });
 
-  test("history: every request and every end, in order and numbered", async () => {
+  test("history has every request and result in order, with consecutive numbers", async () => {
     const run = await weft.run({ module: "mixed" });
     const history = await weft.history(run.run_id);
     expect(history.map(({ number }) => number)).toEqual(history.map((_, index) => index + 1));
@@ -172,7 +172,7 @@ steps:
     expect(history.at(-1)).toMatchObject({ type: "run.finished", status: "failed" });
   });
 
-  test("events: one for each step that ended well or failed, and the run's two", async () => {
+  test("events are one for each completed or failed step and two for the run", async () => {
     const run = await weft.run({ module: "mixed" });
     const events = [...(await weft.events({ run_id: run.run_id }))].reverse();
     expect(events.map(({ topic, name }) => [topic, name])).toEqual([
@@ -191,7 +191,7 @@ steps:
 });
 
 describe("DELETE /runs/{id}", () => {
-  test("ends the processes of the step, is final, and is told in the log", async () => {
+  test("ends the step's processes, is final, and emits an event", async () => {
     await weft.storeWorkflow(`name: long
 steps:
   - {name: s, type: bash, command: "echo $$ > pids; sleep 300 & echo $! >> pids; (trap '' TERM; sleep 300) & echo $! >> pids; wait"}
@@ -208,8 +208,8 @@ steps:
     expect(answer.status).toBe(200);
     expect((await weft.get<{ data: RunRecord }>(`/runs/${runId}`)).data.status).toBe("cancelled");
     await waitUntil("the end of the processes", () => !pids.some(isAlive));
-    const again = await weft.call("DELETE", `/runs/${runId}`);
-    expect([again.status, again.message]).toEqual([400, expect.stringContaining("cancelled")]);
+    const secondCancel = await weft.call("DELETE", `/runs/${runId}`);
+    expect([secondCancel.status, secondCancel.message]).toEqual([400, expect.stringContaining("cancelled")]);
     await waitUntil(
       "all events to be processed",
       async () => (await weft.events({ processed: "false" })).length === 0,
@@ -228,7 +228,7 @@ steps:
     expect((await weft.history(runId)).at(-1)).toMatchObject({ type: "run.cancelled" });
   });
 
-  test("a run that is over cannot be cancelled", async () => {
+  test("rejects the cancellation of an ended run", async () => {
     const run = await weft.run({ module: "hello" });
     const answer = await weft.call("DELETE", `/runs/${run.run_id}`);
     expect([answer.status, answer.message]).toEqual([400, "Cannot cancel run with status 'completed'"]);
@@ -236,7 +236,7 @@ steps:
 });
 
 describe("flows and revisions", () => {
-  test("a flow runs its modules in the order that they ask for, with their own steps and params", async () => {
+  test("a flow runs its modules in order of their dependencies, with their own steps and params", async () => {
     await weft.storeWorkflow("name: write\nsteps: [{name: s, type: bash, command: 'echo write >> order'}]");
     await weft.storeWorkflow(`name: tour
 modules:
@@ -257,7 +257,7 @@ modules:
     expect(started.map((entry) => entry["name"])).toEqual(["z-first", "m-second", "a-third", "last"]);
   });
 
-  test("a module that fails fails the flow, and none that waits for it runs", async () => {
+  test("a failing module fails the flow, and its dependents do not run", async () => {
     await weft.storeWorkflow(`name: broken
 modules:
   - {name: one, path: hello}
@@ -272,13 +272,13 @@ modules:
     expect(modules).toEqual(["one", "two"]);
   });
 
-  test("a flow that names a module that is not there is refused", async () => {
+  test("rejects a flow with an unknown module", async () => {
     await weft.storeWorkflow("name: hole\nmodules: [{name: one, path: not-there}]");
     const answer = await weft.call("POST", "/runs", { body: { flow: "hole" } });
     expect([answer.status, answer.message]).toEqual([404, expect.stringContaining("not-there")]);
   });
 
-  test("a run keeps the revision that it started with", async () => {
+  test("a run uses the revision that it started with", async () => {
     const yaml = (word: string) => `name: revised
 steps:
   - {name: wait, type: bash, command: "until [ -f go ]; do sleep 0.02; done"}
@@ -296,7 +296,7 @@ steps:
     expect((await weft.steps(next.run_id))["say"]?.output).toBe("new");
   });
 
-  test("a workflow that is deleted meanwhile lets its run end", async () => {
+  test("a run completes although its workflow is deleted meanwhile", async () => {
     await weft.storeWorkflow(
       "name: short-lived\nsteps: [{name: wait, type: bash, command: 'until [ -f go ]; do sleep 0.02; done'}, {name: s, type: bash, command: 'echo end'}]",
     );

@@ -4,7 +4,7 @@ import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { newStack, scheduledRules, silence, startOver } from "./test-aws.ts";
 
 const MINUTE_MS = 60_000;
-/** A rule fires once a minute, and the run takes a moment. */
+/** A rule fires once a minute; the rest is for the run. */
 const FIRED_WITHIN_MS = 90_000;
 
 const WORKFLOW = `
@@ -28,7 +28,7 @@ async function fires(weft: TestServer): Promise<readonly Fire[]> {
   return events.map(({ data }) => JSON.parse(data) as Fire);
 }
 
-/** Waits for a fire that is not among `before` and for its run. */
+/** Waits for another fire after the first `before` ones, and for its run. */
 async function firesAgain(weft: TestServer, before: number): Promise<void> {
   const all = await waitUntil(
     "a fire",
@@ -47,12 +47,12 @@ async function firesAgain(weft: TestServer, before: number): Promise<void> {
   expect(runs[0]).toMatchObject({ trigger_type: "cron", trigger_name: "each-minute" });
 }
 
-test.concurrent("the rule of each minute fires what is due, and nothing here does without it", async () => {
+test.concurrent("the rule of each minute fires due schedules; without the rule none fires", async () => {
   const stack = newStack();
   await using weft = await startOver(stack);
   const wake = await silence(`${stack}-fire`);
   await weft.storeWorkflow(WORKFLOW);
-  // The rules of single expressions, so that the other is seen alone.
+  // Disables the rules of single expressions, so that only the rule of each minute fires.
   for (const rule of await scheduledRules(`${stack}-schedule-`)) await silence(rule);
   const silentFrom = Date.now();
   const nextSlot = (Math.floor(silentFrom / MINUTE_MS) + 1) * MINUTE_MS;
@@ -64,7 +64,7 @@ test.concurrent("the rule of each minute fires what is due, and nothing here doe
   await firesAgain(weft, before.length);
 });
 
-test.concurrent("the rule of an expression fires its schedules alone", async () => {
+test.concurrent("the rule of an expression fires only its own schedules", async () => {
   const stack = newStack();
   await using weft = await startOver(stack);
   await silence(`${stack}-fire`);

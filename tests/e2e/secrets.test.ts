@@ -36,7 +36,7 @@ const answers = async (): Promise<string> => {
   return (await Promise.all(paths.map(async (path) => (await weft.call("GET", path)).text))).join("\n");
 };
 
-test("a secret reaches its step and is redacted wherever it surfaces: also as base64 and in a URL", async () => {
+test("a secret reaches its step and is redacted elsewhere, also as base64 and in a URL", async () => {
   const received: string[] = [];
   const server = createServer((incoming, outgoing) => {
     received.push(incoming.headers.authorization ?? "", incoming.url ?? "");
@@ -62,13 +62,13 @@ steps:
   expect(steps["call"]).toMatchObject({ status: "completed", output: "you said Bearer ***" });
   expect(run.status).toBe("failed");
   expect(run.error_message).toContain("***");
-  const shown = `${await answers()}\n${weft.log()}`;
-  for (const form of [...FORMS, "second-secret"]) expect(shown.includes(form)).toBe(false);
+  const output = `${await answers()}\n${weft.log()}`;
+  for (const form of [...FORMS, "second-secret"]) expect(output.includes(form)).toBe(false);
   const [spill] = await weft.events({ topic: "custom.spill" });
   expect(JSON.parse(spill?.data ?? "")).toEqual({ key: "***", encoded: "***" });
 });
 
-test("a secret that comes in an event is redacted in the log", async () => {
+test("a secret in an event is redacted in the log", async () => {
   await weft.emit({
     topic: "custom.in",
     data: { text: `got ${SECRET}`, url: `https://h/?k=${encodeURIComponent(SECRET)}` },
@@ -77,7 +77,7 @@ test("a secret that comes in an event is redacted in the log", async () => {
   expect(JSON.parse(event?.data ?? "")).toEqual({ text: "got ***", url: "https://h/?k=***" });
 });
 
-test("the access token is redacted as well, and is no one else's to read", async () => {
+test("the access token is redacted, and its file is readable by the owner only", async () => {
   await weft.storeWorkflow("name: token\nsteps: [{name: s, type: bash, command: 'echo {{Target}}'}]");
   const run = await weft.run({ module: "token", target: `tok ${weft.token}` });
   expect((await weft.steps(run.run_id))["s"]?.output).toBe("tok ***");
@@ -85,14 +85,14 @@ test("the access token is redacted as well, and is no one else's to read", async
   expect(stdout.trim()).toBe("600");
 });
 
-test("a secret that is not there fails the step by its name", async () => {
+test("an unknown secret fails the step with its name", async () => {
   await weft.storeWorkflow(
     "name: absent\nsteps: [{name: s, type: bash, command: 'echo {{secrets.NOT_THERE}}'}]",
   );
   expect((await weft.run({ module: "absent" })).error_message).toBe("no such secret: NOT_THERE");
 });
 
-test("a changed file is read again; one that others may read is refused", async () => {
+test("a changed secrets file is reloaded; one that others can read is rejected", async () => {
   const path = join(weft.dataDir, "secrets.env");
   const before = await readFile(path, "utf8");
   await writeFile(path, `${before}LATER=later-secret\n`);

@@ -9,16 +9,16 @@ import {
 } from "../../lib/testing/test-server.ts";
 
 let weft: TestServer;
-let made = 0;
+let count = 0;
 beforeAll(async () => {
   weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
-/** Runs steps written in YAML (each line a step in flow style or more) and gives the run with its steps. */
+/** Runs a workflow of the given steps (YAML). Returns the run with its steps and workspace folder. */
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
-  made += 1;
-  const name = `w${made}`;
+  count += 1;
+  const name = `w${count}`;
   await weft.storeWorkflow(`name: ${name}\nsteps:\n${steps}`);
   const run = await weft.run({ module: name, workspace: name, ...body });
   return { ...run, steps: await weft.steps(run.run_id), folder: join(weft.dataDir, "workspaces", name) };
@@ -27,7 +27,7 @@ const outputs = (steps: Readonly<Record<string, StepRecord>>) =>
   Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, step.output]));
 
 describe("seed 2.7: bash steps", () => {
-  test("command, commands in order, parallel_commands side by side", async () => {
+  test("runs command, commands in order, and parallel_commands in parallel", async () => {
     const { status, steps } = await runSteps(`
   - {name: one, type: bash, command: "echo a; echo b >&2; echo c"}
   - {name: list, type: bash, commands: ["echo 1 > f", "cat f; echo 2 > f", "cat f"]}
@@ -43,7 +43,7 @@ describe("seed 2.7: bash steps", () => {
     expect(steps["one"]?.command).toBe("echo a; echo b >&2; echo c");
   });
 
-  test("commands stop at the first that fails; the failure names code and last words", async () => {
+  test("commands stop at the first failure; the error has the exit code and the end of standard error", async () => {
     const { status, steps, error_message } = await runSteps(`
   - {name: s, type: bash, commands: ["echo 1 >> f", "echo 'no such luck' >&2; exit 9", "echo 2 >> f"], on_error: [{action: continue}]}
   - {name: show, type: bash, command: "cat f"}
@@ -57,7 +57,7 @@ describe("seed 2.7: bash steps", () => {
     expect([status, error_message]).toEqual(["failed", "command was ended by SIGKILL"]);
   });
 
-  test("one parallel command that fails fails the step once the others are done", async () => {
+  test("a failing parallel command fails the step after the others end", async () => {
     const { status, folder } = await runSteps(`
   - {name: s, type: bash, parallel_commands: ["exit 2", "sleep 0.2; touch done"]}
 `);
@@ -65,7 +65,7 @@ describe("seed 2.7: bash steps", () => {
     expect(await readdir(folder)).toContain("done");
   });
 
-  test("it is bash, in the run's workspace, with the run's names in its environment and none of the server's", async () => {
+  test("runs bash in the run's workspace, with the run's variables and without the server's environment", async () => {
     const { steps, folder, run_id } = await runSteps(`
   - {name: pwd, type: bash, command: "pwd; [[ -n x && {{Output}} == \\"$PWD\\" ]] && echo output"}
   - {name: env, type: bash, command: "echo $WEFT_RUN_ID $WEFT_STEP $WEFT_ATTEMPT $WEFT_WORKFLOW; env | grep -c ACCESS_TOKEN"  , on_error: [{action: continue}]}
@@ -79,7 +79,7 @@ describe("seed 2.7: bash steps", () => {
     expect(log).toBe(`${folder}\noutput\n`);
   });
 
-  test("std_file gets the output; the arguments follow the command in their order", async () => {
+  test("std_file contains the output; arguments follow the command in order", async () => {
     const { steps, folder } = await runSteps(`
   - {name: s, type: bash, command: echo, output_args: d, input_args: c, config_args: b, speed_args: a, std_file: out.txt}
 `);
@@ -88,8 +88,8 @@ describe("seed 2.7: bash steps", () => {
   });
 });
 
-describe("fields of every step", () => {
-  test("pre_condition is a condition over values; one that cannot be evaluated fails the step", async () => {
+describe("common step fields", () => {
+  test("pre_condition is an expression over variables; an invalid one fails the step", async () => {
     const { steps, status } = await runSteps(
       `
   - {name: make, type: bash, command: "echo 5; echo x > there"}
@@ -110,7 +110,7 @@ describe("fields of every step", () => {
     expect(status).toBe("failed");
   });
 
-  test("log is rendered into the server's log", async () => {
+  test("renders log into the server's log", async () => {
     await runSteps(
       `
   - {name: s, type: bash, log: "Looking at {{Target}} now", command: "true"}
@@ -120,7 +120,7 @@ describe("fields of every step", () => {
     expect(weft.log()).toContain("Looking at the-target now");
   });
 
-  test("exports: output alone, a call, a template, text, and use in later steps", async () => {
+  test("exports are the output, a call, a template or text, and later steps use them", async () => {
     const { steps } = await runSteps(`
   - name: make-it
     type: bash
@@ -146,7 +146,7 @@ describe("fields of every step", () => {
     expect(steps["use"]?.output).toBe("[1, 2]|[1, 2]|2|<[1, 2]>|[1, 2]|output is plain|[1, 2]|");
   });
 
-  test("an export that cannot be made fails the step", async () => {
+  test("an invalid export fails the step", async () => {
     const { steps } = await runSteps(`
   - {name: s, type: bash, command: "echo a", exports: {x: "no_such_function(1)"}}
 `);
@@ -156,7 +156,7 @@ describe("fields of every step", () => {
     });
   });
 
-  test("on_success and on_error act: log, export, run, and continue under a condition", async () => {
+  test("on_success and on_error log, export, run, and continue under a condition", async () => {
     const { status, steps, folder } = await runSteps(`
   - name: good
     type: bash
@@ -186,7 +186,7 @@ describe("fields of every step", () => {
     expect([status, Object.keys(steps)]).toEqual(["failed", ["good", "bad", "after", "worse"]]);
   });
 
-  test("timeout: in seconds, as a duration, from a template; the whole process group ends", async () => {
+  test("timeout is in seconds, a duration or a template, and ends the whole process group", async () => {
     const { steps, folder } = await runSteps(
       `
   - {name: seconds, type: bash, timeout: 1, command: "sleep 60 & echo $! > pid; wait", on_error: [{action: continue}]}
@@ -217,7 +217,7 @@ describe("fields of every step", () => {
     });
   });
 
-  test("a value that is unknown renders as nothing; bash's own [[ ]] and ${} stay bash", async () => {
+  test("an unknown variable renders as empty text; bash's [[ ]] and ${} are unchanged", async () => {
     const { steps } = await runSteps(`
   - {name: s, type: bash, command: 'x=5; [[ -d . ]] && echo "\${x}{{nothing}}\${x:-y}"'}
 `);

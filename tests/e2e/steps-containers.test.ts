@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 
 let weft: TestServer;
-let made = 0;
+let count = 0;
 beforeAll(async () => {
   weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
-  made += 1;
-  await weft.storeWorkflow(`name: w${made}\nsteps:\n${steps}`);
-  const run = await weft.run({ module: `w${made}`, workspace: `w${made}`, ...body });
+  count += 1;
+  await weft.storeWorkflow(`name: w${count}\nsteps:\n${steps}`);
+  const run = await weft.run({ module: `w${count}`, workspace: `w${count}`, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }
 
 describe("seed 2.7: parallel-steps", () => {
-  test("its steps run side by side, whatever their type; what they make is there afterwards", async () => {
+  test("runs steps of all types in parallel; later steps see their exports", async () => {
     const { status, steps } = await runSteps(`
   - name: both
     type: parallel-steps
@@ -36,7 +36,7 @@ describe("seed 2.7: parallel-steps", () => {
     for (const step of Object.values(steps)) expect(step.status).toBe("completed");
   });
 
-  test("one that fails fails them once the others are done, unless it bears that", async () => {
+  test("a failing step fails parallel-steps after the others end, unless it tolerates the failure", async () => {
     const { status, steps, error_message } = await runSteps(`
   - name: borne
     type: parallel-steps
@@ -61,7 +61,7 @@ describe("seed 2.7: parallel-steps", () => {
     expect(error_message).toContain("exit code 1");
   });
 
-  test("a pre_condition that does not hold skips all of it", async () => {
+  test("a false pre_condition skips all steps", async () => {
     const { steps } = await runSteps(`
   - {name: p, type: parallel-steps, pre_condition: "false", parallel_steps: [{name: s, type: bash, command: "exit 1"}]}
 `);
@@ -84,17 +84,17 @@ describe("seed 2.7: foreach", () => {
   - {name: use, type: bash, command: "printf '%s' {{all}}"}
 `;
   test.each([
-    ["a file's lines that are not blank", "list.txt", "1:b 1:t\n2:a;2:t\n3:c$3:t"],
+    ["the non-blank lines of a file", "list.txt", "1:b 1:t\n2:a;2:t\n3:c$3:t"],
     ["a file by a template", '"{{Output}}/list.txt"', "1:b 1:t\n2:a;2:t\n3:c$3:t"],
     ["a list", '["p q", "{{Target}}", "$(x)"]', "1:p q:t\n2:t:t\n3:$(x):t"],
     ["a template that gives a list", '"{{make_output}}"', '1:x:t\n2:{"k":1}:t\n3:3:t'],
     ["an empty list", "[]", ""],
-  ])("over %s", async (_name, input, output) => {
+  ])("iterates over %s", async (_name, input, output) => {
     const { status, steps } = await runSteps(each(input), { target: "t" });
     expect([status, steps["use"]?.output]).toEqual(["completed", output]);
   });
 
-  test("parallel runs so many at a time, in the items' order of output; threads is another spelling", async () => {
+  test("parallel limits concurrent items and keeps the order of outputs; threads is an alias", async () => {
     for (const word of ["parallel", "threads"]) {
       const { status, steps } = await runSteps(
         `
@@ -120,7 +120,7 @@ describe("seed 2.7: foreach", () => {
     }
   });
 
-  test("one at a time unless told otherwise, in order", async () => {
+  test("runs one item at a time by default, in order", async () => {
     const { steps } = await runSteps(`
   - {name: loop, type: foreach, input: ["3", "2", "1"], variable: n, step: {name: one, type: bash, command: "sleep 0.0[[n]]; echo [[n]] >> order"}}
   - {name: show, type: bash, command: "cat order"}
@@ -128,7 +128,7 @@ describe("seed 2.7: foreach", () => {
     expect(steps["show"]?.output).toBe("3\n2\n1");
   });
 
-  test("steps of every kind inside: function, parallel-steps, another foreach with both variables", async () => {
+  test("contains steps of every type: function, parallel-steps, a nested foreach with both variables", async () => {
     const { status, steps } = await runSteps(`
   - name: outer
     type: foreach
@@ -156,7 +156,7 @@ describe("seed 2.7: foreach", () => {
     expect(steps["show"]?.output).toBe("a1\na2\nb1\nb2\nbash-g\ncode-g\na1\na2\nb1\nb2");
   });
 
-  test("items that fail are told together in one event, and the others are done", async () => {
+  test("reports failed items in one event and completes the others", async () => {
     const { status, error_message, run_id, steps } = await runSteps(`
   - {name: loop, type: foreach, input: ["0", "1", "0", "2"], variable: n, step: {name: one, type: bash, command: "echo x >> done; exit [[n]]"}, on_error: [{action: continue}]}
   - {name: count, type: bash, command: "wc -l < done; exit 1"}
@@ -174,7 +174,7 @@ describe("seed 2.7: foreach", () => {
   });
 
   test.each([
-    ["a file that is not there", "none.txt", /no such file/],
+    ["a missing file", "none.txt", /no such file/],
     ["a folder", '"{{Output}}"', /no such file/],
     ["an odd width", '["a"], parallel: "{{Target}}"', /parallel/],
   ])("%s fails the step", async (_name, input, message) => {
@@ -185,7 +185,7 @@ describe("seed 2.7: foreach", () => {
     expect([status, error_message]).toEqual(["failed", expect.stringMatching(message)]);
   });
 
-  test("2,500 items: each once, none lost, and the list of steps stays short", async () => {
+  test("runs each of 2,500 items once, and the list of steps stays short", async () => {
     const { status, steps, run_id } = await runSteps(`
   - {name: make, type: bash, command: "seq 2500 > items"}
   - {name: loop, type: foreach, input: items, variable: n, parallel: 16, step: {name: one, type: function, function: "parse_int('[[n]]') % 7"}}
@@ -201,7 +201,7 @@ describe("seed 2.7: foreach", () => {
   });
 });
 
-test("a timeout on a foreach and on parallel-steps ends what is under way", async () => {
+test("a timeout of foreach and parallel-steps ends the running steps", async () => {
   const started = performance.now();
   const tolerated = "on_error: [{action: continue}]";
   const { steps } = await runSteps(`
@@ -219,7 +219,7 @@ test("a timeout on a foreach and on parallel-steps ends what is under way", asyn
   expect(steps["after"]?.output).toBe("after");
 });
 
-test("variable_pre_process makes of each item what its variable stands for, and never code of it", async () => {
+test("variable_pre_process transforms each item and never executes it", async () => {
   const { steps } = await runSteps(`
   - name: each
     type: foreach

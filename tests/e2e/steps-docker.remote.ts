@@ -9,11 +9,11 @@ import { engines, processesWith, runSteps, startSteps, uniqueSeconds } from "./t
 
 const { dockerHost, image } = engines();
 const docker = new Docker({ socketPath: dockerHost.slice("unix://".length) });
-/** A remote-bash step in a container, in YAML. */
+/** YAML of a remote-bash step in a container. */
 const step = (name: string, rest: string, config = ""): string =>
   `  - {name: ${name}, type: remote-bash, step_runner: docker, step_runner_config: {image: "${image}"${config}}, ${rest}}\n`;
 
-/** Containers of a run, running or not. */
+/** Lists the containers of a run, running or not. */
 const containersOf = (runId: string) =>
   docker.listContainers({ all: true, filters: { label: [`weft.run=${runId}`] } });
 
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe("seed 2.7: remote-bash in a container", () => {
-  test("command, commands in one container, parallel_commands side by side; nothing is left", async () => {
+  test("runs command, commands in one container and parallel_commands, and removes the containers", async () => {
     const { run_id, status, steps } = await runSteps(
       weft,
       step("one", 'command: "echo a; echo b >&2; ls /etc/debian_version 2>/dev/null; echo", output_args: c') +
@@ -51,7 +51,7 @@ describe("seed 2.7: remote-bash in a container", () => {
     expect(await containersOf(run_id)).toEqual([]);
   });
 
-  test("env, workdir, user and an empty standard input", async () => {
+  test("sets env, workdir and user, and an empty standard input", async () => {
     const { steps } = await runSteps(
       weft,
       step(
@@ -64,7 +64,7 @@ describe("seed 2.7: remote-bash in a container", () => {
     expect(steps["s"]).toMatchObject({ status: "completed", output: "/tmp\na  $(id) s\n0\n1000" });
   });
 
-  test("volumes: the workspace, a folder in it that is made, an allowed folder for reading", async () => {
+  test("mounts the workspace, a new folder in it, and an allowed folder read-only", async () => {
     await writeFile(join(allowed, "list"), "from outside\n");
     const { status, steps, folder } = await runSteps(
       weft,
@@ -81,7 +81,7 @@ describe("seed 2.7: remote-bash in a container", () => {
   });
 
   test.each(["'; id; echo '", "$(id)", "a\nid\nb", "-n ü € 🐋 \\ \\n *", "{{secrets.TOKEN}}"])(
-    "a value stays a value: %j",
+    "never executes a value: %j",
     async (target) => {
       const { steps } = await runSteps(
         weft,
@@ -92,12 +92,12 @@ describe("seed 2.7: remote-bash in a container", () => {
     },
   );
 
-  test("exit code, standard error and redaction", async () => {
+  test("reports the exit code and redacted standard error", async () => {
     const { steps } = await runSteps(weft, step("s", 'command: "echo no {{secrets.TOKEN}} >&2; exit 7"'));
     expect(steps["s"]?.error_message).toBe("command failed with exit code 7: no ***");
   });
 
-  test("an output of 12 MB, on both streams", async () => {
+  test("keeps an output of 12 MB on both streams", async () => {
     const { run_id, steps } = await runSteps(
       weft,
       step("s", 'command: "head -c 12000000 /dev/zero; head -c 3000000 /dev/zero >&2"'),
@@ -108,7 +108,7 @@ describe("seed 2.7: remote-bash in a container", () => {
     expect((await readFile(log.replace(/out$/, "err"))).length).toBe(3_000_000);
   });
 
-  test("a file is copied back from the container", async () => {
+  test("copies a file back from the container", async () => {
     const { status, folder } = await runSteps(
       weft,
       step(
@@ -120,7 +120,7 @@ describe("seed 2.7: remote-bash in a container", () => {
     expect(await readFile(join(folder, "got"), "utf8")).toBe("found\n");
   });
 
-  test("a persistent container is the run's, and goes with it", async () => {
+  test("removes a persistent container at the end of its run", async () => {
     const { runId } = await startSteps(
       weft,
       step("a", 'command: "echo kept > /root-file"', ", persistent: true") +
@@ -137,7 +137,7 @@ describe("seed 2.7: remote-bash in a container", () => {
 });
 
 describe("the end of a command in a container", () => {
-  test.each(["", ", persistent: true"])("by its timeout is its end there%s", async (config) => {
+  test.each(["", ", persistent: true"])("comes at its timeout%s", async (config) => {
     const seconds = uniqueSeconds();
     const { steps } = await runSteps(
       weft,
@@ -161,7 +161,7 @@ describe("the end of a command in a container", () => {
     await waitUntil("no container is left", async () => (await containersOf(runId)).length === 0, 10_000);
   });
 
-  test("comes when Weft is killed; the next start takes the step up in a new container", async () => {
+  test("comes when Weft is killed; the next server retries the step in a new container", async () => {
     const seconds = uniqueSeconds();
     const dataDir = await mkdtemp(join(tmpdir(), "weft-killed-"));
     const start = () => startTestServer({ dataDir, env: { DOCKER_HOST: dockerHost } });
@@ -177,8 +177,8 @@ describe("the end of a command in a container", () => {
       try {
         expect((await second.waitForRun(runId)).status).toBe("completed");
         expect((await second.steps(runId))["s"]?.output).toBe("again");
-        const left = (await containersOf(runId)).map(({ Id }) => Id);
-        expect(left).not.toContain(before?.Id);
+        const remaining = (await containersOf(runId)).map(({ Id }) => Id);
+        expect(remaining).not.toContain(before?.Id);
       } finally {
         await second[Symbol.asyncDispose]();
       }
@@ -189,7 +189,7 @@ describe("the end of a command in a container", () => {
   });
 });
 
-describe("threats 2 and 25: what a container may not have", () => {
+describe("threats 2 and 25: rejected container settings", () => {
   const failure = async (config: string, before = ""): Promise<string> => {
     const { steps } = await runSteps(weft, before + step("s", 'command: "echo ran"', config));
     expect(steps["s"]?.status).toBe("failed");
@@ -203,14 +203,14 @@ describe("threats 2 and 25: what a container may not have", () => {
     "../../..:/host",
     "{{Output}}/../../../:/host",
     "{{target}}:/host",
-  ])("a folder outside of the workspace: %s", async (volume) => {
+  ])("a folder outside the workspace: %s", async (volume) => {
     const { steps } = await runSteps(weft, step("s", 'command: "ls /host"', `, volumes: ["${volume}"]`), {
       target: "/var/run",
     });
     expect(steps["s"]?.error_message).toMatch(/^step_runner_config\.volumes\[0\]: .*REMOTE_VOLUME_ROOTS/);
   });
 
-  test("a symbolic link of the workspace that leads out of it", async () => {
+  test("a symbolic link that leads out of the workspace", async () => {
     await mkdir(join(allowed, "inside"));
     await symlink(join(allowed, "inside"), join(allowed, "good"));
     const link = "  - {name: link, type: bash, command: 'ln -s /etc here; ln -s /etc/../no there'}\n";
@@ -223,12 +223,12 @@ describe("threats 2 and 25: what a container may not have", () => {
     expect(steps["s"]?.status).toBe("completed");
   });
 
-  test("the network of the machine", async () => {
+  test("the host network", async () => {
     expect(await failure(", network: host")).toMatch(/^step_runner_config\.network: .*REMOTE_HOST_NETWORK/);
     expect(await failure(', network: "container:other"')).toMatch(/^step_runner_config\.network: must be/);
   });
 
-  test("no network at all", async () => {
+  test("network none has only the loopback interface", async () => {
     const { steps } = await runSteps(weft, step("s", 'command: "ls /sys/class/net"', ", network: none"));
     expect(steps["s"]).toMatchObject({ status: "completed", output: "lo" });
   });
@@ -238,7 +238,7 @@ describe("threats 2 and 25: what a container may not have", () => {
     await expect(weft.storeWorkflow(yaml)).rejects.toThrow(/privileged: containers are never privileged/);
   });
 
-  test("an image that is nowhere", async () => {
+  test("a missing image", async () => {
     const { steps } = await runSteps(
       weft,
       "  - {name: s, type: remote-bash, step_runner: docker, step_runner_config: {image: 'localhost:1/no/such:1'}, command: id}\n",
@@ -248,7 +248,7 @@ describe("threats 2 and 25: what a container may not have", () => {
     );
   });
 
-  test("no engine", async () => {
+  test("a missing Docker engine", async () => {
     const other = await startTestServer({ env: { DOCKER_HOST: "unix:///nowhere/docker.sock" } });
     try {
       const { steps } = await runSteps(other, step("s", "command: id"));
@@ -260,7 +260,7 @@ describe("threats 2 and 25: what a container may not have", () => {
     }
   });
 
-  test("an engine that hangs holds a step no longer than its timeout", async () => {
+  test("a step with a hanging engine ends at its timeout", async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as { port: number };

@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 
 let weft: TestServer;
-let made = 0;
+let count = 0;
 beforeAll(async () => {
   weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
-  made += 1;
-  await weft.storeWorkflow(`name: w${made}\nsteps:\n${steps}`);
-  const run = await weft.run({ module: `w${made}`, workspace: `w${made}`, ...body });
+  count += 1;
+  await weft.storeWorkflow(`name: w${count}\nsteps:\n${steps}`);
+  const run = await weft.run({ module: `w${count}`, workspace: `w${count}`, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }
 
 describe("seed 2.7: function steps", () => {
-  test("every function of the first release gives what it says", async () => {
+  test("the functions of the first release return their documented results", async () => {
     const cases: Record<string, [code: string, output: string]> = {
       exists: ['file_exists("f.txt")', "true"],
       absent: ["file_exists('none')", "false"],
@@ -57,7 +57,7 @@ describe("seed 2.7: function steps", () => {
     expect(weft.log()).toContain("said");
   });
 
-  test("functions in order, parallel_functions; the output is the first one's result", async () => {
+  test("runs functions in order and parallel_functions; the output is the first result", async () => {
     const { steps, run_id } = await runSteps(`
   - {name: in-order, type: function, functions: ["'first'", 'generate_event("", "custom.order", "me", "", {n: 1})', 'generate_event("", "custom.order", "me", "", {n: 2})']}
   - {name: side, type: function, parallel_functions: ["1 + 1", "2 + 2"]}
@@ -76,7 +76,7 @@ describe("seed 2.7: function steps", () => {
     ]);
   });
 
-  test("values are variables of their kind, whatever is in them", async () => {
+  test("variables keep their type and content", async () => {
     const target = `a"b'c\\d\`e$\{f}\n{{Target}} // */`;
     const { steps } = await runSteps(
       `
@@ -92,7 +92,7 @@ describe("seed 2.7: function steps", () => {
     expect(steps["none"]?.output).toBe("string");
   });
 
-  test("what throws or does not parse fails the step and says why; a timeout ends it", async () => {
+  test("an exception or a syntax error fails the step with the reason; a timeout ends the script", async () => {
     const { steps } = await runSteps(`
   - {name: throws, type: function, function: "throw new Error('my reason')", on_error: [{action: continue}]}
   - {name: broken, type: function, function: "let let = (", on_error: [{action: continue}]}
@@ -116,7 +116,7 @@ describe("seed 2.7: function steps", () => {
     });
   });
 
-  test("nothing of one run's variables is seen by another's", async () => {
+  test("a run does not see another run's variables", async () => {
     await runSteps(
       "  - {name: s, type: function, function: \"globalThis.leak = 'x'; Array.prototype.leak = 1; 1\"}",
     );

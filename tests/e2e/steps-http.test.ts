@@ -13,15 +13,15 @@ interface Seen {
 let weft: TestServer;
 let server: Server;
 let url: string;
-let seen: Seen[] = [];
-let made = 0;
+let requests: Seen[] = [];
+let count = 0;
 
 beforeAll(async () => {
   server = createServer(async (incoming, outgoing) => {
     let body = "";
     for await (const chunk of incoming) body += String(chunk);
     const { method = "", url: path = "", headers } = incoming;
-    seen.push({ method, url: path, headers, body });
+    requests.push({ method, url: path, headers, body });
     const status = Number(/status=(\d+)/.exec(path)?.[1] ?? 200);
     if (path.startsWith("/slow")) return;
     if (path.startsWith("/moved"))
@@ -30,12 +30,12 @@ beforeAll(async () => {
         .end();
     if (path.startsWith("/cut")) return void outgoing.destroy();
     if (path.startsWith("/trickle")) {
-      // Neither a length nor chunks: the body ends with the connection.
+      // Without Content-Length and chunks, the body ends with the connection.
       outgoing.useChunkedEncodingByDefault = false;
       const more = setInterval(() => outgoing.write("x"), 20);
       return void outgoing.on("close", () => clearInterval(more));
     }
-    if (path.startsWith("/once") && seen.length === 1) return void outgoing.writeHead(503).end("busy");
+    if (path.startsWith("/once") && requests.length === 1) return void outgoing.writeHead(503).end("busy");
     if (path.startsWith("/endless")) {
       const more = () => {
         while (outgoing.write(Buffer.alloc(64 * 1024, "x")));
@@ -51,7 +51,7 @@ beforeAll(async () => {
   weft = await startTestServer();
 });
 beforeEach(() => {
-  seen = [];
+  requests = [];
 });
 afterAll(async () => {
   await weft[Symbol.asyncDispose]();
@@ -60,21 +60,21 @@ afterAll(async () => {
 });
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
-  made += 1;
-  await weft.storeWorkflow(`name: w${made}\nsteps:\n${steps}`);
-  const run = await weft.run({ module: `w${made}`, workspace: `w${made}`, ...body });
+  count += 1;
+  await weft.storeWorkflow(`name: w${count}\nsteps:\n${steps}`);
+  const run = await weft.run({ module: `w${count}`, workspace: `w${count}`, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }
 
 describe("seed 2.7: http steps", () => {
-  test("GET is the default; status code, body and headers are exported", async () => {
+  test("the method defaults to GET; status code, body and headers are exported", async () => {
     const { status, steps } = await runSteps(`
   - {name: get-it, type: http, url: "${url}/a?b=c", exports: {second: 'jq("{{get_it_body}}", ".list[1]")'}}
   - {name: use, type: bash, command: "printf '%s|' {{get_it_status_code}} {{get_it_body}} {{get_it_output}} {{second}} {{get_it_http_resp.status_code}}"}
   - {name: head, type: function, function: 'get_it_headers["x-own"] + get_it_status_code'}
 `);
     expect(status).toBe("completed");
-    expect(seen[0]).toMatchObject({ method: "GET", url: "/a?b=c", body: "" });
+    expect(requests[0]).toMatchObject({ method: "GET", url: "/a?b=c", body: "" });
     const body = '{"path":"/a?b=c","list":[1,2]}';
     expect(steps["get-it"]).toMatchObject({
       output: body,
@@ -99,44 +99,44 @@ describe("seed 2.7: http steps", () => {
         },
       );
       expect(status).toBe("completed");
-      expect(seen).toHaveLength(1);
-      expect(seen[0]).toMatchObject({
+      expect(requests).toHaveLength(1);
+      expect(requests[0]).toMatchObject({
         method: method.toUpperCase(),
         headers: { "x-target": "tgt", "content-type": "application/json" },
       });
-      expect(seen[0]?.body).toBe(method === "HEAD" ? "" : '{"t": "tgt"}');
+      expect(requests[0]?.body).toBe(method === "HEAD" ? "" : '{"t": "tgt"}');
     },
   );
 
-  test("an answer of 4xx is an answer; 5xx fails the step after its tries", async () => {
+  test("a 4xx response completes the step; 5xx fails it after its attempts", async () => {
     const { status, steps, error_message } = await runSteps(`
   - {name: gone, type: http, url: "${url}/?status=404"}
   - {name: broken, type: http, url: "${url}/?status=500"}
 `);
     expect(steps["gone"]).toMatchObject({ status: "completed", exports: { gone_status_code: "404" } });
     expect([status, error_message]).toEqual(["failed", expect.stringMatching(/answered 500/)]);
-    expect(seen.filter((one) => one.url.includes("500"))).toHaveLength(3);
+    expect(requests.filter((one) => one.url.includes("500"))).toHaveLength(3);
   });
 
-  test.each(["GET", "POST", "PATCH"])("after a 5xx, %s is sent again with its body", async (method) => {
+  test.each(["GET", "POST", "PATCH"])("retries %s with its body after a 5xx", async (method) => {
     const body = method === "GET" ? "" : ", request_body: 'again and again'";
     const { status } = await runSteps(
       `  - {name: s, type: http, method: ${method}, url: "${url}/once"${body}}`,
     );
     const sent = [method, method === "GET" ? "" : "again and again"];
-    expect([status, seen.map((one) => [one.method, one.body])]).toEqual(["completed", [sent, sent]]);
+    expect([status, requests.map((one) => [one.method, one.body])]).toEqual(["completed", [sent, sent]]);
   });
 
-  test("after a cut connection, POST is sent again, three times at most", async () => {
+  test("retries POST after a closed connection, up to three attempts", async () => {
     const post = `type: http, method: POST, url: "${url}/cut", request_body: x`;
     expect((await runSteps(`  - {name: s, ${post}}`)).status).toBe("failed");
-    expect(seen.map(({ method, body }) => [method, body])).toEqual(Array(3).fill(["POST", "x"]));
-    seen = [];
+    expect(requests.map(({ method, body }) => [method, body])).toEqual(Array(3).fill(["POST", "x"]));
+    requests = [];
     await runSteps(`  - {name: s, ${post}, retry: {max_attempts: 1}}`);
-    expect(seen).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test("the method is rendered; an empty one is GET, and what is no method fails the step", async () => {
+  test("renders the method; an empty one is GET, and an invalid one fails the step", async () => {
     const tolerated = "on_error: [{action: continue}]";
     const { steps } = await runSteps(
       `
@@ -149,7 +149,7 @@ describe("seed 2.7: http steps", () => {
       { target: "GET / HTTP", params: { verb: "patch", rest: "ost" } },
     );
     expect(steps["wrong"]?.error_message).toBe("method: not an HTTP method: GET / HTTP");
-    expect(seen.map(({ method, url: path }) => `${method} ${path}`)).toEqual([
+    expect(requests.map(({ method, url: path }) => `${method} ${path}`)).toEqual([
       "PATCH /given",
       "POST /part",
       "GET /empty",
@@ -158,26 +158,26 @@ describe("seed 2.7: http steps", () => {
     ]);
   });
 
-  test("a step with retry is tried as often as it says, whatever its method", async () => {
+  test("retry sets the number of attempts for every method", async () => {
     const retry = "retry: {max_attempts: 2, delay: 10ms}";
     const { status } = await runSteps(
       `  - {name: s, type: http, method: POST, url: "${url}/once", request_body: again, ${retry}}`,
     );
-    expect([status, seen.map(({ method, body }) => [method, body])]).toEqual([
+    expect([status, requests.map(({ method, body }) => [method, body])]).toEqual([
       "completed",
       [
         ["POST", "again"],
         ["POST", "again"],
       ],
     ]);
-    seen = [];
+    requests = [];
     expect((await runSteps(`  - {name: s, type: http, url: "${url}/?status=500", ${retry}}`)).status).toBe(
       "failed",
     );
-    expect(seen).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
-  test("timeouts, cut connections, closed ports, endless answers and wrong URLs fail the step and say so", async () => {
+  test("timeouts, closed connections and ports, endless responses and invalid URLs fail the step", async () => {
     const tolerated = "on_error: [{action: continue}]";
     const { steps } = await runSteps(
       `
@@ -205,7 +205,7 @@ describe("seed 2.7: http steps", () => {
     });
   });
 
-  test("what came with a failure is there for handlers and later steps", async () => {
+  test("handlers and later steps see the exports of a failed step", async () => {
     const { status, steps } = await runSteps(`
   - name: broken
     type: http
@@ -221,14 +221,14 @@ describe("seed 2.7: http steps", () => {
     ]);
   });
 
-  test("redirects are followed, and never to a metadata service", async () => {
+  test("follows redirects, but never to a metadata service", async () => {
     const { steps } = await runSteps(`
   - {name: near, type: http, url: "${url}/moved?to=/a", headers: {Authorization: Bearer x}}
   - {name: far, type: http, url: "${url}/moved?to=http://169.254.169.254/latest/", on_error: [{action: continue}]}
   - {name: direct, type: http, url: "http://0xa9fea9fe/latest/", on_error: [{action: continue}]}
 `);
     expect(steps["near"]).toMatchObject({ status: "completed", exports: { near_status_code: "200" } });
-    expect(seen.map((one) => one.url)).toEqual([
+    expect(requests.map((one) => one.url)).toEqual([
       "/moved?to=/a",
       "/a",
       "/moved?to=http://169.254.169.254/latest/",
@@ -237,7 +237,7 @@ describe("seed 2.7: http steps", () => {
     expect(steps["direct"]?.error_message).toMatch(/169\.254\.169\.254 is a link-local or metadata address/);
   });
 
-  test("it reads the service itself, with the token as a secret", async () => {
+  test("can call Weft's own API with the token as a secret", async () => {
     await weft.emit({ topic: "assets.new", workspace: "own", data: { value: "own.example" } });
     const { status, steps } = await runSteps(
       `  - {name: s, type: http, url: "${weft.url}/automation/assets?workspace=own", headers: {Authorization: "Bearer {{token}}"}, exports: {total: 'jq("{{s_body}}", ".pagination.total")'}}`,

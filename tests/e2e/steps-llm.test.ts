@@ -10,7 +10,7 @@ const SECOND_KEY = "sk-of-the-second-0123456789";
 let weft: TestServer;
 let model: LlmServer;
 let second: LlmServer;
-let made = 0;
+let count = 0;
 
 beforeAll(async () => {
   [model, second] = await Promise.all([startLlmServer(), startLlmServer()]);
@@ -36,14 +36,14 @@ afterAll(async () => {
 });
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
-  made += 1;
-  await weft.storeWorkflow(`name: m${made}\nsteps:\n${steps}`);
-  const run = await weft.run({ module: `m${made}`, workspace: `m${made}`, ...body });
+  count += 1;
+  await weft.storeWorkflow(`name: m${count}\nsteps:\n${steps}`);
+  const run = await weft.run({ module: `m${count}`, workspace: `m${count}`, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }
 
-/** All that the server keeps and says. */
-async function everythingOf(): Promise<string> {
+/** Everything that the server stores (except `secrets.env`), logs and emits. */
+async function readEverything(): Promise<string> {
   let text = weft.log() + JSON.stringify(await weft.events());
   for (const path of await readdir(weft.dataDir, { recursive: true, withFileTypes: true })) {
     if (path.isFile() && path.name !== "secrets.env")
@@ -53,7 +53,7 @@ async function everythingOf(): Promise<string> {
 }
 
 describe("seed 2.7: llm steps", () => {
-  test("the answer is the step's output and content, and all of it the response", async () => {
+  test("exports the answer as output and content, and the whole response", async () => {
     const { status, steps } = await runSteps(
       `
   - name: ask-it
@@ -92,7 +92,7 @@ describe("seed 2.7: llm steps", () => {
     ]);
   });
 
-  test("parts of a message are rendered, in a foreach too, and streamed where the step says so", async () => {
+  test("renders the parts of a message, also in a foreach, and streams if the step enables it", async () => {
     const { steps } = await runSteps(
       `
   - name: each
@@ -119,7 +119,7 @@ describe("seed 2.7: llm steps", () => {
     expect(model.requests.every(({ body }) => body["stream"] === true)).toBe(true);
   });
 
-  test("tools are offered, what the model asks of them is given back and never carried out", async () => {
+  test("offers tools and returns the model's tool calls without executing them", async () => {
     const call = {
       id: "c1",
       type: "function",
@@ -142,7 +142,7 @@ describe("seed 2.7: llm steps", () => {
     expect(model.requests[0]?.body["tool_choice"]).toBe("auto");
   });
 
-  test("embeddings come as vectors; a list of an earlier step is a list of texts", async () => {
+  test("returns embeddings as vectors; a list of an earlier step is a list of texts", async () => {
     const { status, steps } = await runSteps(`
   - {name: lines, type: function, function: '["a", "bb"]'}
   - {name: emb, type: llm, is_embedding: true, embedding_input: ["{{lines_output}}", "ccc {{Target}}"], llm_config: {model: vectors}}
@@ -160,7 +160,7 @@ describe("seed 2.7: llm steps", () => {
     });
   });
 
-  test("the next provider is asked with its own key from the secrets when the first one fails", async () => {
+  test("calls the next provider with its own key when the first one fails", async () => {
     model.next(replyError(503, "down"));
     const { status, steps } = await runSteps(
       "  - {name: ask, type: llm, messages: [{role: user, content: hi}]}",
@@ -169,7 +169,7 @@ describe("seed 2.7: llm steps", () => {
     expect(second.requests[0]?.headers.authorization).toBe(`Bearer ${SECOND_KEY}`);
   });
 
-  test("a step that times out, or names a host that is not allowed, fails and says why", async () => {
+  test("a timeout or a host that is not allowed fails the step with the reason", async () => {
     model.next(() => undefined);
     const { steps } = await runSteps(`
   - name: slow
@@ -190,7 +190,7 @@ describe("seed 2.7: llm steps", () => {
     );
   });
 
-  test("cancelling the run ends the request", async () => {
+  test("cancelling the run aborts the request", async () => {
     let closed = false;
     model.next((outgoing) => {
       outgoing.once("close", () => {
@@ -207,7 +207,7 @@ describe("seed 2.7: llm steps", () => {
     expect([(await weft.waitForRun(run)).status, second.requests.length]).toEqual(["cancelled", 0]);
   });
 
-  test("keys are nowhere but on the wire, whatever a provider does with them", async () => {
+  test("API keys are never stored or logged, even if a provider returns them", async () => {
     const echo = replyJson({
       choices: [{ finish_reason: "stop", message: { content: `your key is ${KEY}` } }],
       model: KEY,
@@ -226,13 +226,13 @@ describe("seed 2.7: llm steps", () => {
     );
     expect(steps["bad"]?.error_message).toMatch(/400 bad \*\*\*/);
     expect(model.requests[0]?.headers["x-own"]).toBe("header-secret-1");
-    const everything = await everythingOf();
+    const everything = await readEverything();
     expect(everything).toContain("your key is ***");
     for (const secret of [KEY, SECOND_KEY, "header-secret-1"]) expect(everything).not.toContain(secret);
   });
 });
 
-test("without settings a step fails and says what to set", async () => {
+test("without settings a step fails and names the missing setting", async () => {
   await using bare = await startTestServer();
   await bare.storeWorkflow(
     "name: talk\nsteps: [{name: talk, type: llm, messages: [{role: user, content: hi}]}]",
@@ -244,12 +244,12 @@ test("without settings a step fails and says what to set", async () => {
   ]);
 });
 
-test("settings that are wrong are told at the start, without the key", async () => {
+test("invalid settings fail the start with a message without the key", async () => {
   const env = { LLM_PROVIDERS: JSON.stringify([{ name: "x", api_key: KEY, base_url: "no url" }]) };
-  const told = await startTestServer({ env }).then(
+  const message = await startTestServer({ env }).then(
     () => "it started",
     (error: Error) => error.message,
   );
-  expect(told).toMatch(/LLM_PROVIDERS: \[0\]\.base_url must be a URL that begins with http/);
-  expect(told).not.toContain(KEY);
+  expect(message).toMatch(/LLM_PROVIDERS: \[0\]\.base_url must be a URL that begins with http/);
+  expect(message).not.toContain(KEY);
 });

@@ -8,7 +8,7 @@ import { engines, processesWith, runSteps, startSteps, uniqueSeconds } from "./t
 const { sshd } = engines();
 const HOST = `host: 127.0.0.1, port: ${sshd.port}, user: ${sshd.user}`;
 const CONFIG = `{${HOST}, key_file: user}`;
-/** A remote-bash step over ssh, in YAML. */
+/** YAML of a remote-bash step over ssh. */
 const ssh = (name: string, rest: string, config = CONFIG): string =>
   `  - {name: ${name}, type: remote-bash, step_runner: ssh, step_runner_config: ${config}, ${rest}}\n`;
 
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe("seed 2.7: remote-bash over ssh", () => {
-  test("command with its arguments, commands in order, parallel_commands side by side", async () => {
+  test("runs command with arguments, commands in order, and parallel_commands in parallel", async () => {
     const dir = await mkdtemp(join(folder, "side-"));
     const { status, steps } = await runSteps(
       weft,
@@ -51,7 +51,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     expect(steps["side"]?.output).toBe("l\nr");
   });
 
-  test("env, workdir, an empty standard input, the shell, and the output for later steps", async () => {
+  test("sets env, workdir, the shell and an empty standard input; later steps see the output", async () => {
     const { steps } = await runSteps(
       weft,
       ssh(
@@ -74,7 +74,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     "{{secrets.TOKEN}} [[x]]",
     "-n ü € 🐋 \\ \\n *",
     "WEFT\n'EOF'\n.",
-  ])("a value stays a value: %j", async (target) => {
+  ])("never executes a value: %j", async (target) => {
     const { status, steps } = await runSteps(
       weft,
       ssh(
@@ -87,7 +87,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     expect(steps["s"]?.output).toBe([1, 2, 3].map(() => `<${target}>`).join("\n"));
   });
 
-  test("for each of many items at once", async () => {
+  test("runs for many foreach items in parallel", async () => {
     const items = Array.from({ length: 30 }, (_, index) => `i${index}`);
     const inner = ssh("inner", 'command: "echo [[x]]"').replace("  - ", "").trim();
     const { status, steps } = await runSteps(
@@ -98,7 +98,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     expect(steps["all"]?.output).toBe(items.join("\n"));
   });
 
-  test("a value of a megabyte arrives whole, without being too large for what the command starts", async () => {
+  test("passes a value of 1 MB without exceeding the argument limit of child processes", async () => {
     const { steps } = await runSteps(
       weft,
       "  - {name: big, type: bash, command: \"head -c 1000000 /dev/zero | tr '\\\\0' x\"}\n" +
@@ -107,7 +107,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     expect(steps["s"]).toMatchObject({ status: "completed", output: "1000000" });
   });
 
-  test("the exit code and the end of standard error are in the failure, secrets are not", async () => {
+  test("the error has the exit code and the end of standard error without secrets", async () => {
     const { status, steps, error_message } = await runSteps(
       weft,
       ssh("s", 'command: "echo no such {{secrets.TOKEN}} >&2; exit 7"'),
@@ -118,7 +118,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     expect(steps["s"]?.command).not.toContain("s3cr3t");
   });
 
-  test("an output of 12 MB is in the log file whole, and cut as a value", async () => {
+  test("keeps an output of 12 MB in the log file and truncates the value", async () => {
     const { run_id, steps } = await runSteps(
       weft,
       ssh("s", "command: \"head -c 12000000 /dev/zero | tr '\\\\0' x\""),
@@ -128,7 +128,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     expect(log.length).toBe(12_000_000);
   });
 
-  test("std_file takes the output; a file is copied back", async () => {
+  test("std_file contains the output, and a file is copied back", async () => {
     const { status, folder: workspace } = await runSteps(
       weft,
       ssh(
@@ -153,7 +153,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
       "step_remote_file: /etc/hostname, host_output_file: /etc/weft-no",
       /host_output_file: .*REMOTE_VOLUME_ROOTS/,
     ],
-  ])("a copy that fails is the step's failure: %s", async (fields, message) => {
+  ])("a failed copy fails the step: %s", async (fields, message) => {
     const { steps } = await runSteps(weft, ssh("s", `command: "true", ${fields}`));
     expect(steps["s"]?.status).toBe("failed");
     expect(steps["s"]?.error_message).toMatch(message);
@@ -161,7 +161,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
 });
 
 describe("the end of a remote command", () => {
-  test("by its timeout is its end there, with what it has started", async () => {
+  test("comes at its timeout, also for its child processes", async () => {
     const seconds = uniqueSeconds();
     const { steps } = await runSteps(
       weft,
@@ -183,7 +183,7 @@ describe("the end of a remote command", () => {
     await waitUntil("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
   });
 
-  test("takes along what it left in the background, and does not wait for it", async () => {
+  test("ends its background processes without waiting for them", async () => {
     const seconds = uniqueSeconds();
     const { steps } = await runSteps(
       weft,
@@ -217,20 +217,20 @@ describe("threats 17 and 25: keys and hosts", () => {
     return steps["s"]?.error_message ?? "";
   };
 
-  test("a key is a secret by name", async () => {
+  test("accepts a key given by a secret", async () => {
     const config = `{${HOST}, key_file: "{{secrets.DEPLOY_KEY}}"}`;
     const { steps } = await runSteps(weft, ssh("s", 'command: "echo ran"', config));
     expect(steps["s"]).toMatchObject({ status: "completed", output: "ran" });
   });
 
-  test("a key that the host does not take", async () => {
+  test("fails for a key that the host rejects", async () => {
     expect(await failure(`{${HOST}, key_file: stranger}`)).toBe(
       `127.0.0.1:${sshd.port} refused the key of user ${sshd.user}`,
     );
   });
 
   test.each(["/etc/shadow", "../access-token", "../../../../etc/passwd", "."])(
-    "a key outside of the folder of keys: %s",
+    "rejects a key outside the keys folder: %s",
     async (path) => {
       const message = await failure(`{${HOST}, key_file: "${path}"}`);
       expect(message).toMatch(/^step_runner_config\.key_file: /);
@@ -238,7 +238,7 @@ describe("threats 17 and 25: keys and hosts", () => {
     },
   );
 
-  test("a host whose key nobody has written down", async () => {
+  test("rejects a host whose key is not in known_hosts", async () => {
     await writeFile(knownHosts, "");
     const message = await failure(CONFIG);
     await writeFile(knownHosts, sshd.knownHostsLine);
@@ -247,14 +247,14 @@ describe("threats 17 and 25: keys and hosts", () => {
     expect(message).toContain(sshd.knownHostsLine.trim());
   });
 
-  test("a host whose key has changed", async () => {
+  test("rejects a host whose key has changed", async () => {
     await writeFile(knownHosts, sshd.wrongKnownHostsLine);
     const message = await failure(CONFIG);
     await writeFile(knownHosts, sshd.knownHostsLine);
     expect(message).toMatch(/host key of 127\.0\.0\.1:\d+ has changed: it is now SHA256:/);
   });
 
-  test("a host that is not there", async () => {
+  test("fails for an unreachable host", async () => {
     expect(await failure("{host: 127.0.0.1, port: 1, user: nobody, key_file: user}")).toMatch(
       /^127\.0\.0\.1:1 cannot be reached by ssh: .*ECONNREFUSED/,
     );

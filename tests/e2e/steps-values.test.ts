@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startTestServer } from "../../lib/testing/test-server.ts";
 
-/** Steps with so many exports, as text and by handlers. */
+/** YAML of a step with the given numbers of exports and of exports by a handler. */
 const step = (name: string, exports: number, byHandler: number): string => {
   const own = Array.from({ length: exports }, (_, n) => `${name}_e${n}: "v${n}"`).join(", ");
   const handlers = Array.from(
@@ -11,7 +11,7 @@ const step = (name: string, exports: number, byHandler: number): string => {
   return `  - {name: ${name}, type: bash, command: echo x, exports: {${own}}, on_success: [${handlers.join(", ")}]}`;
 };
 
-test("a step leaves many values for later ones, and fails with the reason where they are too many", async () => {
+test("a step can export many values and fails with the reason above the limit", async () => {
   await using weft = await startTestServer();
   await weft.storeWorkflow(
     `name: many\nsteps:\n${step("most", 60, 15)}\n  - {name: read, type: bash, command: "echo {{most_e59}} {{most_h14}}"}\n${step("over", 60, 40)}`,

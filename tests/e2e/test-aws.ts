@@ -13,10 +13,10 @@ import { startTestServer, type TestServer } from "../../lib/testing/test-server.
 
 export const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 
-/** A name that no other test's resources have. */
+/** Returns a unique stack name. */
 export const newStack = (): string => `weft-${randomUUID().slice(0, 8)}`;
 
-/** `weft start --localstack` over the resources of a stack, which it makes where they are missing. */
+/** Runs `weft start --localstack` on a stack; the server creates missing resources. */
 export function startOver(stack: string, dataDir?: string): Promise<TestServer> {
   return startTestServer({
     program: [process.execPath, WEFT, "start", "--localstack"],
@@ -25,20 +25,20 @@ export function startOver(stack: string, dataDir?: string): Promise<TestServer> 
   });
 }
 
-/** Of a client of the test's own, at the endpoint that the environment names. */
+/** Settings of an AWS client for the endpoint in the environment. */
 function settings(service: "DYNAMODB" | "EVENTBRIDGE" | "SQS") {
   const endpoint = process.env[`AWS_ENDPOINT_URL_${service}`] ?? process.env["AWS_ENDPOINT_URL"] ?? "";
   return { endpoint, region: process.env["AWS_REGION"] ?? "us-east-1" };
 }
 
-/** Puts a message into a queue of a stack, past everything that would refuse it. */
+/** Sends a message to a queue without any validation. */
 export async function sendRaw(queue: string, body: string): Promise<void> {
   const sqs = new SQSClient(settings("SQS"));
   const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: queue }));
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
 }
 
-/** Takes an item out of a table behind the server's back; answers how to put it back. */
+/** Deletes an item of a table without the server. Returns a function that restores it. */
 export async function takeItem(table: string, pk: string, sk: string): Promise<() => Promise<void>> {
   const dynamodb = new DynamoDBClient(settings("DYNAMODB"));
   const at = { TableName: table, Key: { pk: { S: pk }, sk: { S: sk } } };
@@ -50,7 +50,7 @@ export async function takeItem(table: string, pk: string, sk: string): Promise<(
   };
 }
 
-/** Names of the scheduled rules whose names begin so. */
+/** Names of the scheduled rules with the given prefix. */
 export async function scheduledRules(prefix: string): Promise<string[]> {
   const events = new EventBridgeClient(settings("EVENTBRIDGE"));
   const { Rules = [] } = await events.send(new ListRulesCommand({ NamePrefix: prefix }));
@@ -59,7 +59,7 @@ export async function scheduledRules(prefix: string): Promise<string[]> {
   );
 }
 
-/** Takes a scheduled rule's targets away, so that it wakes nobody; answers how to give them back. */
+/** Removes the targets of a scheduled rule. Returns a function that restores them. */
 export async function silence(rule: string): Promise<() => Promise<void>> {
   const events = new EventBridgeClient(settings("EVENTBRIDGE"));
   const { Targets = [] } = await events.send(new ListTargetsByRuleCommand({ Rule: rule }));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Sshd } from "../../infra/emulators/sshd.ts";
 import type { StepRecord, TestServer } from "../../lib/testing/test-server.ts";
 
-/** The engines that the suite has started. Throws outside of it. */
+/** The Docker engine and ssh server that the suite started. Throws outside the suite. */
 export function engines(): { readonly dockerHost: string; readonly image: string; readonly sshd: Sshd } {
   const { WEFT_TEST_DOCKER_HOST: dockerHost, WEFT_TEST_IMAGE: image, WEFT_TEST_SSHD: sshd } = process.env;
   if (dockerHost === undefined || image === undefined || sshd === undefined)
@@ -11,22 +11,22 @@ export function engines(): { readonly dockerHost: string; readonly image: string
   return { dockerHost, image, sshd: JSON.parse(sshd) as Sshd };
 }
 
-let made = 0;
+let count = 0;
 
-/** Stores a workflow of the steps (YAML) and starts a run of it in a workspace of its own. */
+/** Stores a workflow of the given steps (YAML) and starts a run in its own workspace. */
 export async function startSteps(
   weft: TestServer,
   steps: string,
   body: Readonly<Record<string, unknown>> = {},
 ) {
-  made += 1;
-  const name = `remote${made}`;
+  count += 1;
+  const name = `remote${count}`;
   await weft.storeWorkflow(`name: ${name}\nsteps:\n${steps}`);
   const runId = await weft.startRun({ module: name, workspace: name, ...body });
   return { runId, folder: join(weft.dataDir, "workspaces", name) };
 }
 
-/** Runs steps to their end. */
+/** Runs a workflow of the given steps to its end. */
 export async function runSteps(
   weft: TestServer,
   steps: string,
@@ -38,7 +38,7 @@ export async function runSteps(
   return { ...run, steps: all, folder };
 }
 
-/** Processes of this machine whose command line has the text in it. */
+/** Ids of the processes that have `text` as an argument. */
 export async function processesWith(text: string): Promise<number[]> {
   const found: number[] = [];
   for (const entry of await readdir("/proc")) {
@@ -51,7 +51,7 @@ export async function processesWith(text: string): Promise<number[]> {
 
 let marks = 0;
 
-/** Seconds that no other process sleeps for. */
+/** A duration for `sleep` that identifies its process. */
 export function uniqueSeconds(): string {
   marks += 1;
   return `${700 + marks}.${process.pid}`;

@@ -38,7 +38,7 @@ const webhook = async (workflow: string): Promise<{ id: string; secret: string }
 };
 
 describe("the guide's examples", () => {
-  test("are whole workflows, without a warning", () => {
+  test("are valid workflows without warnings", () => {
     expect(examples).toHaveLength(5);
     for (const yaml of examples) {
       const parsed = parseDefinition(yaml, {});
@@ -47,7 +47,7 @@ describe("the guide's examples", () => {
     }
   });
 
-  test("by the clock: fired by hand it does what it does at night", async () => {
+  test("cron: firing the schedule manually runs the workflow", async () => {
     const id = "sch_nightly-report:every-night";
     const { status, json } = await weft.call("POST", `/schedules/${id}/trigger`);
     expect(status).toBe(202);
@@ -57,7 +57,7 @@ describe("the guide's examples", () => {
     expect(data).toMatchObject({ run_count: 1, is_enabled: true, timezone: "Europe/Berlin" });
   });
 
-  test("by an event: filters hold, keys count once, and the answer is the truth", async () => {
+  test("event: applies filters and deduplication keys, and the response names the triggered workflows", async () => {
     const data = { id: 7, host: "a.example", severity: "high", title: " $(id) " };
     const emit = async (more: object) =>
       (await weft.emit({ topic: "custom.finding.web", data: { ...data, ...more } })).triggered_workflows;
@@ -70,7 +70,7 @@ describe("the guide's examples", () => {
     expect(await emit({ id: 8, severity: "low", score: 8 })).toEqual(["triage"]);
   });
 
-  test("by a file: its path is the target", async () => {
+  test("watch: the file's path is the target", async () => {
     const inbox = join(weft.dataDir, "workspaces", "inbox", "deep");
     await mkdir(inbox, { recursive: true });
     await writeFile(join(inbox, "list; id.txt"), "a\nb\nc\n");
@@ -80,11 +80,11 @@ describe("the guide's examples", () => {
     expect(run.target).toMatch(/inbox\/deep\/list; id\.txt$/);
   });
 
-  test("by hand", async () => {
+  test("manual: a run starts the workflow", async () => {
     expect(await outputOf(await weft.run({ module: "deploy" }), "go")).toBe("deployed");
   });
 
-  test("by a webhook, without the owner's token", async () => {
+  test("webhook: works without the owner's token", async () => {
     const { id, secret } = await webhook("on-push");
     const body = JSON.stringify({ repository: { name: "weft" } });
     const refused = await weft.call("POST", `/webhooks/${id}?key=wrong`, { body, token: null });
@@ -97,7 +97,7 @@ describe("the guide's examples", () => {
   });
 });
 
-test("every command of the guide does what it says", async () => {
+test("the guide's commands work as documented", async () => {
   const { id, secret } = await webhook("on-push");
   const names = { URL: weft.url, TOKEN: weft.token, ID: id, SECRET: secret, WEFT_HOP: "" };
   const answers: unknown[] = [];
@@ -120,7 +120,7 @@ test("every command of the guide does what it says", async () => {
 });
 
 describe("filters", () => {
-  test("that do not end, fill the memory or want out do not hold; others are answered meanwhile", async () => {
+  test("that loop, exhaust memory or try to escape do not match, and other requests are served meanwhile", async () => {
     const filters = [
       "while (true) {}",
       "const all = []; for (;;) all.push(new Uint8Array(1 << 20))",
@@ -148,7 +148,7 @@ describe("filters", () => {
 });
 
 describe("a loop", () => {
-  test("through the calls of steps is cut by the count in their environment", async () => {
+  test("through calls from steps is stopped by the counter in their environment", async () => {
     await weft.storeWorkflow(`name: loop
 triggers: [{type: event, topic: custom.loop}]
 steps:
@@ -167,7 +167,7 @@ steps:
   });
 });
 
-test("a watch goes on after a kill: nothing fires twice, and what changed meanwhile fires once", async () => {
+test("a watch continues after kill -9: no file fires twice, and files changed meanwhile fire once", async () => {
   const yaml = `name: w
 triggers: [{name: in, type: watch, path: in, debounce: 50ms}]
 steps: [{name: a, type: bash, command: "cat {{target}}"}]
@@ -197,7 +197,7 @@ steps: [{name: a, type: bash, command: "cat {{target}}"}]
   await first[Symbol.asyncDispose]();
 });
 
-test("a signed webhook starts one run however often it is sent, also after a kill", async () => {
+test("a signed webhook that is sent repeatedly starts one run, also after kill -9", async () => {
   const options = {
     files: {
       "workflows/w.yaml":

@@ -14,7 +14,7 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 const pipe = (...path: string[]): void => void execFileSync("mkfifo", ["-m", "600", join(dataDir, ...path)]);
 
 test.each(["secrets.env", "access-token", "weft.db", "lock.pid"])(
-  "a pipe as %s is refused at once, with its name",
+  "does not start if %s is a pipe, and names it",
   async (name) => {
     pipe(name);
     await expect(startTestServer({ dataDir })).rejects.toThrow(
@@ -24,7 +24,7 @@ test.each(["secrets.env", "access-token", "weft.db", "lock.pid"])(
 );
 
 test.runIf(process.platform === "linux")(
-  "a folder that nothing can be made in is refused at once, with what to change",
+  "does not start if the data folder cannot be created, and names the setting",
   async () => {
     for (const path of ["/proc/x", "/proc/x/y"])
       await expect(startTestServer({ dataDir: path })).rejects.toThrow(
@@ -37,7 +37,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a pipe among the workflow files keeps none of the others waiting", async () => {
+test("a pipe in the workflows folder does not block the other files", async () => {
   await mkdir(join(dataDir, "workflows"));
   pipe("workflows", "a-pipe.yaml");
   const yaml = "name: plain\nsteps: [{name: s, type: bash, command: 'echo fine'}]\n";

@@ -11,7 +11,7 @@ import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 const WAIT_MS = 60_000;
-/** The shortest that a worker takes: a killed one is noticed soon. */
+/** The minimum lease, so that a killed worker is detected soon. */
 const LEASE_SECONDS = "5";
 
 let folder: string;
@@ -22,7 +22,7 @@ const workers: ChildProcess[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-workers-"));
   stack = `weft-${randomUUID().slice(0, 8)}`;
-  // The server has no worker of its own: whatever touches files is left to the others.
+  // The server has no worker; all steps that use files run on the separate workers.
   weft = await startTestServer({
     program: [process.execPath, WEFT, "start", "--localstack"],
     env: { WEFT_STACK: stack, WEFT_WORKER: "false" },
@@ -55,7 +55,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   return code;
 }
 
-/** Two steps at a time, each so long that one worker cannot take both, then one that reads what both left. */
+/** Two parallel steps, long enough that each needs its own worker, then a step that reads the files of both. */
 const ALTERNATING = `
 name: alternating
 params: [{name: greeting, default: "hello"}]
@@ -73,7 +73,7 @@ ${[1, 2, 3]
   - {name: read, type: function, function: 'read_file("{{file}}")'}
 `;
 
-test("two workers in different folders run alternate steps of one run on the same files", async () => {
+test("two workers with different folders run steps of one run on the same files", async () => {
   await startWorker("one");
   await startWorker("two");
   await weft.storeWorkflow(ALTERNATING);
@@ -85,23 +85,23 @@ test("two workers in different folders run alternate steps of one run on the sam
   expect(steps["read"]?.output.trim().split("\n").toSorted()).toEqual(
     [1, 2, 3].flatMap((n) => [`left${n}`, `right${n}`]).toSorted(),
   );
-  // Paths are the same for everyone who reads them, whichever worker they come from.
+  // Exported paths do not depend on the worker.
   expect(steps["sum1"]?.exports["file"]).toBe("/weft/workspaces/shop/both.txt");
   expect(steps["left1"]?.output).toBe("/weft/workspaces/shop");
-  // Both workers took part in every round, each in its own folder.
+  // Both workers ran a step in every round, each in its own folder.
   const last = steps["read"]?.attempt;
   expect(last).toBe(1);
   const places = await Promise.all(
     [1, 2, 3].map(async (n) => {
-      const texts = await Promise.all(["left", "right"].map((side) => whereabouts(`${side}${n}.where`)));
+      const texts = await Promise.all(["left", "right"].map((side) => readWorkerFile(`${side}${n}.where`)));
       return new Set(texts).size;
     }),
   );
   expect(places).toEqual([2, 2, 2]);
 }, 120_000);
 
-/** In the folder of the worker that has seen the file: the last step ran where all of them are. */
-async function whereabouts(file: string): Promise<string> {
+/** Reads a file from the folder of the worker that ran the last step, the only one with all files. */
+async function readWorkerFile(file: string): Promise<string> {
   for (const name of ["one", "two"]) {
     const text = await readFile(join(folder, name, "workspaces", "shop", file), "utf8").catch(() => "");
     if (text !== "") return text.trim();
@@ -109,7 +109,7 @@ async function whereabouts(file: string): Promise<string> {
   return "";
 }
 
-test("a file that a step leaves fires a watch trigger once, and its run reads it on another machine", async () => {
+test("a file that a step writes fires a watch trigger once, and another worker reads it", async () => {
   await startWorker("one");
   await weft.storeWorkflow(`
 name: reader
@@ -124,8 +124,8 @@ steps:
   - {name: other, type: bash, command: "echo again > in/a.txt; sleep 2"}
 `);
   await startWorker("two");
-  const made = await weft.waitForRun(await weft.startRun({ module: "maker", target: "shop" }));
-  expect(made.status).toBe("completed");
+  const makerRun = await weft.waitForRun(await weft.startRun({ module: "maker", target: "shop" }));
+  expect(makerRun.status).toBe("completed");
   const found = async (): Promise<RunRecord[]> =>
     (await weft.get<Page<RunRecord>>("/runs?workflow=reader")).data.toReversed();
   await waitUntil(
@@ -141,7 +141,7 @@ steps:
   const outputs = await Promise.all(
     runs.map(async ({ run_id }) => (await weft.steps(run_id))["read"]?.output),
   );
-  // The file is read when its run gets to it: the second change may have come by then.
+  // The run reads the file later than the trigger fires, possibly after the second change.
   expect(outputs.at(-1)).toBe("again");
   expect(["hello", "again"]).toContain(outputs[0]);
   const fired = await weft.events({ topic: "schedule.triggered" });
@@ -151,7 +151,7 @@ steps:
   ]);
 }, 120_000);
 
-test("the step of a killed worker is taken by another, on the files as they were before it", async () => {
+test("another worker retries the step of a killed worker on the files from before the step", async () => {
   const first = await startWorker("one");
   await weft.storeWorkflow(`
 name: survives
@@ -178,7 +178,7 @@ steps:
   expect(steps["prepare"]?.attempt).toBe(1);
 }, 120_000);
 
-test("a worker that is told to stop gives its step back at once, and exits with 0", async () => {
+test("a worker releases its step at once on SIGTERM and exits with 0", async () => {
   const first = await startWorker("one");
   await weft.storeWorkflow(
     'name: handed\nsteps:\n  - {name: work, type: bash, command: "touch begun; test {{attempt}} -gt 1 || sleep 600; echo done"}\n',

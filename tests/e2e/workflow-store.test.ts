@@ -33,7 +33,7 @@ describe("POST /workflows", () => {
     "text/plain; charset=utf-8",
     "application/x-www-form-urlencoded",
     undefined,
-  ])("takes YAML as %s", async (type) => {
+  ])("accepts YAML as %s", async (type) => {
     const answer = await post(YAML("typed"), type);
     expect([answer.status, answer.json]).toEqual([
       201,
@@ -49,7 +49,7 @@ describe("POST /workflows", () => {
   });
 
   test.each(["application/json", undefined])(
-    "takes the definition as JSON, and {yaml}, as %s",
+    "accepts the definition as JSON and as {yaml} with content type %s",
     async (type) => {
       const definition = { name: "as-json", steps: [{ name: "s", type: "bash", command: "echo json" }] };
       expect((await post(JSON.stringify(definition), type)).json).toMatchObject({
@@ -63,7 +63,7 @@ describe("POST /workflows", () => {
     },
   );
 
-  test("tells the place of what is wrong", async () => {
+  test("an error contains line and column", async () => {
     const bad = await post("name: x\nsteps:\n  - name: s\n    type: bash\n   command: a\n");
     expect([bad.status, bad.message]).toEqual([400, expect.stringMatching(/line \d+, column \d+/)]);
     const missing = await post("name: x\nsteps:\n  - name: s\n    type: bash\n");
@@ -73,7 +73,7 @@ describe("POST /workflows", () => {
     ]);
   });
 
-  test("an unknown step type is 400 listing the seven", async () => {
+  test("an unknown step type returns 400 with the seven types", async () => {
     const answer = await post("name: x\nsteps:\n  - {name: s, type: shell, command: a}\n");
     expect(answer.status).toBe(400);
     for (const type of ["bash", "function", "parallel-steps", "foreach", "remote-bash", "http", "llm"]) {
@@ -98,13 +98,13 @@ describe("POST /workflows", () => {
       "name: x\ntriggers: [{type: cron, schedule: '0 0 0 1 1 *'}]\nsteps: [{name: s, type: bash, command: a}]",
     ],
     [
-      "a time zone that is none",
+      "an unknown time zone",
       "name: x\ntriggers: [{type: cron, schedule: '0 0 * * *', timezone: Mars/Base}]\nsteps: [{name: s, type: bash, command: a}]",
     ],
-    ["a kind that is none", `kind: job\n${YAML("x")}`],
+    ["an unknown kind", `kind: job\n${YAML("x")}`],
     ["a http step without url", "name: x\nsteps: [{name: s, type: http}]"],
     ["a foreach without a step", "name: x\nsteps: [{name: s, type: foreach, input: a, variable: v}]"],
-  ])("%s is 400", async (_name, body) => {
+  ])("%s returns 400", async (_name, body) => {
     const answer = await post(body);
     expect([answer.status, answer.json]).toEqual([400, { error: true, message: expect.stringMatching(/./) }]);
     expect((await weft.call("GET", "/workflows/x")).status).toBe(404);
@@ -112,12 +112,12 @@ describe("POST /workflows", () => {
 
   test.each([
     [
-      "two steps of one name",
+      "two steps with the same name",
       "steps: [{name: s, type: bash, command: a}, {name: s, type: bash, command: b}]",
       /^steps\[1\]\.name: the step name "s" is used more than once: this step is called "s-2"/,
     ],
     [
-      "a nested step of a name that is there already",
+      "a nested step with an existing name",
       "steps: [{name: s, type: bash, command: a}, {name: p, type: parallel-steps, parallel_steps: [{name: s, type: bash, command: b}]}]",
       /^steps\[1\]\.parallel_steps\[0\]\.name: the step name "s" is used more than once: this step is called "s-2"/,
     ],
@@ -130,7 +130,7 @@ describe("POST /workflows", () => {
     expect((await weft.call("GET", "/workflows/tolerated")).status).toBe(200);
   });
 
-  test("an event trigger without a topic is stored with a warning, and fires for every event", async () => {
+  test("an event trigger without a topic is stored with a warning and fires for every event", async () => {
     const { warnings } = await weft.storeWorkflow(`triggers: [{type: event}]\n${YAML("every-event")}`);
     expect(warnings).toEqual([
       expect.stringMatching(/^triggers\[0\]\.topic: .*: the trigger fires for every event/),
@@ -140,7 +140,7 @@ describe("POST /workflows", () => {
     expect(triggered_workflows).toEqual(["every-event"]);
   });
 
-  test("a name posted again is a new revision; the same text is not", async () => {
+  test("storing a changed text adds a revision; the same text does not", async () => {
     expect((await weft.storeWorkflow(YAML("again"))).revision).toBe(1);
     expect((await weft.storeWorkflow(YAML("again"))).revision).toBe(1);
     expect((await weft.storeWorkflow(YAML("again", "exit 0"))).revision).toBe(2);
@@ -148,7 +148,7 @@ describe("POST /workflows", () => {
     expect(data).toMatchObject({ revision: 2, yaml: YAML("again", "exit 0") });
   });
 
-  test("a run that comes to a remote-bash step without a key fails saying so", async () => {
+  test("a remote-bash step without a key fails with the reason", async () => {
     const saved = await weft.storeWorkflow(`name: later
 steps:
   - {name: before, type: bash, command: "true"}
@@ -188,7 +188,7 @@ describe("GET and DELETE /workflows", () => {
     expect((await weft.call("GET", "/workflows/listed-c")).status).toBe(200);
   });
 
-  test("a workflow that was deleted is gone, triggers nothing and cannot be run; posted again it goes on counting", async () => {
+  test("a deleted workflow triggers no run and cannot be run; stored again, its revisions continue", async () => {
     await weft.storeWorkflow(`triggers: [{type: event, topic: custom.gone}]\n${YAML("gone")}`);
     expect((await weft.emit({ topic: "custom.gone" })).triggered_workflows).toEqual(["gone"]);
     const answer = await weft.call("DELETE", "/workflows/gone");
@@ -205,14 +205,14 @@ describe("the workflows folder", () => {
   const listed = async (name: string) => (await weft.call("GET", `/workflows/${name}`)).status === 200;
   const file = (name: string) => join(weft.dataDir, "workflows", name);
 
-  test("a file that was there at the start is loaded under its file's name", async () => {
+  test("a file that exists at the start is loaded under the file's name", async () => {
     expect(await listed("at-start")).toBe(true);
   });
 
-  test("a file that comes, changes and goes makes a workflow, a revision, and takes it away", async () => {
+  test("adding, changing and removing a file adds a workflow, adds a revision and removes the workflow", async () => {
     await writeFile(file("come.yaml"), YAML("come"));
     await waitUntil("the workflow", () => listed("come"));
-    // Written beside and moved into place, as editors do.
+    // Editors write a temporary file and rename it.
     await writeFile(file("come.yaml~"), YAML("come", "exit 0"));
     await rename(file("come.yaml~"), file("come.yaml"));
     await waitUntil("the revision", async () => {
@@ -223,7 +223,7 @@ describe("the workflows folder", () => {
     await waitUntil("the end of the workflow", async () => !(await listed("come")));
   });
 
-  test("folders within are read; a file that is no workflow is told of and changes nothing", async () => {
+  test("reads nested folders; an invalid file is logged and changes no workflow", async () => {
     await mkdir(file("sub"), { recursive: true });
     await writeFile(file("sub/deep.yml"), YAML("deep"));
     await waitUntil("the workflow in the folder", () => listed("deep"));
