@@ -23,7 +23,7 @@ export const consumer = defineConsumer({
   },
 });
 
-/** Inputs of one run in their order; after a failure the rest of them come again with it. */
+/** Processes the inputs of one run in order; after a failure the rest are delivered again with the failed one. */
 async function conductInOrder(
   inputs: readonly Message<QueuedMessage>[],
   deps: Deps,

@@ -6,7 +6,7 @@ export const consumer = defineConsumer({
   name: "fire",
   summary: "Fires the schedules that are due",
   schedule: "rate(1 minute)",
-  // Rules of many expressions fire at the same minute, and one look does for all of them.
+  // Rules of many expressions fire at the same minute, and one query serves all of them.
   queue: { maxReceiveCount: 3, batchSize: 10, concurrency: 2 },
   timeoutSeconds: 120,
   scripts: true,

@@ -9,7 +9,7 @@ import { retainRuns } from "#lib/workflows/runs/retain.ts";
 import { reconcileRules } from "#lib/workflows/store/schedule-rules.ts";
 import { deleteExpiredClaims } from "#lib/workflows/triggers/dedupe.ts";
 
-/** Events sent on in one sweep. */
+/** Maximum number of events sent in one sweep. */
 const EVENTS_MAX = 100;
 
 export const consumer = defineConsumer({
@@ -20,7 +20,7 @@ export const consumer = defineConsumer({
   queue: { maxReceiveCount: 3, batchSize: 1, concurrency: 2 },
   timeoutSeconds: 120,
   run: async (_messages, deps: Deps) => {
-    // What fails keeps none of the others from its work.
+    // A failure does not prevent the other tasks.
     const outcomes = await Promise.allSettled([
       deps.scheduler.sweepTimers(deps.clock.now()),
       resendPending(deps, EVENTS_MAX),

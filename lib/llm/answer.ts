@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CallFailed } from "./errors.ts";
 
-/** What a model answered, flattened: the first choice, and all of them where there are several. */
+/** A chat response, flattened: the first choice, and all choices if there are several. */
 export interface ChatAnswer {
   readonly id: string;
   readonly model: string;
@@ -15,7 +15,7 @@ export interface ChatAnswer {
   readonly all_contents?: readonly string[];
 }
 
-/** A call that the model asks for; nobody here makes it. */
+/** A tool call that the model requests; Weft does not execute it. */
 export interface ToolCall {
   readonly id: string;
   readonly type: string;
@@ -65,7 +65,7 @@ const embeddings = z.object({
   data: z.array(z.object({ index: z.number().nullish(), embedding: z.array(z.number()) })),
 });
 
-/** The answer of a chat, whatever server wrote it. Throws CallFailed for what is none. */
+/** Parses a chat response in the variants of different servers. Throws CallFailed for an invalid one. */
 export function toChatAnswer(body: unknown, model: string): ChatAnswer {
   const parsed = completion.safeParse(body);
   if (!parsed.success) throw unusable(body);
@@ -86,7 +86,7 @@ export function toChatAnswer(body: unknown, model: string): ChatAnswer {
   };
 }
 
-/** The answer of embeddings. Throws CallFailed where there is not one for each input. */
+/** Parses an embeddings response. Throws CallFailed unless it has one embedding per input. */
 export function toEmbeddingAnswer(body: unknown, model: string, inputs: number): EmbeddingAnswer {
   const parsed = embeddings.safeParse(body);
   if (!parsed.success) throw unusable(body);
@@ -123,7 +123,7 @@ function toUsage(said: z.infer<typeof usage>): Readonly<Record<string, unknown>>
 
 const SHOWN_CHARACTERS = 200;
 
-/** Some servers tell of errors with a status of success. */
+/** Some servers report errors with a success status. */
 function unusable(body: unknown): CallFailed {
   const said = (body as { error?: { message?: unknown } } | null)?.error?.message;
   const message =

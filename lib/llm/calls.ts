@@ -16,20 +16,20 @@ export interface Call {
   readonly network: Network;
   readonly provider: Provider;
   readonly headers: Readonly<Record<string, string>>;
-  /** The request beside `model`. */
+  /** The request without `model`. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Of an answer, streamed or not: a thousand embeddings are some tens of megabytes. */
+/** Maximum size of a response, streamed or not: a thousand embeddings take some tens of megabytes. */
 const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
-/** Longest text of a provider in an error, characters. */
+/** Maximum length of a provider's text in an error, characters. */
 const TOLD_CHARACTERS = 500;
-/** The library's own timeout is not to be met: ours also covers the body. */
+/** Extends the library's own timeout, so that it never applies: Weft's timeout also covers the body. */
 const LATER_MS = 60_000;
 
-/** Asks a model. A streamed answer is collected. Throws CallFailed. */
+/** Sends a chat request. A streamed response is collected. Throws CallFailed. */
 export function callChat(call: Call, stream: boolean): Promise<ChatAnswer> {
   return guardedCall(call, async (client, signal) => {
     const body = { ...call.body, model: call.provider.model } as unknown as ChatBody;
@@ -39,13 +39,13 @@ export function callChat(call: Call, stream: boolean): Promise<ChatAnswer> {
     }
     const options = { ...body, stream: true, stream_options: { include_usage: true } } as const;
     const { data, response } = await client.chat.completions.create(options, { signal }).withResponse();
-    // Some servers do not stream, whatever they are asked.
+    // Some servers do not stream even if requested.
     const isWhole = response.headers.get("content-type")?.includes("json") === true;
     return toChatAnswer(isWhole ? await response.json() : await collectStream(data), call.provider.model);
   });
 }
 
-/** Asks for the embeddings of texts. Throws CallFailed. */
+/** Requests the embeddings of texts. Throws CallFailed. */
 export function callEmbeddings(call: Call, input: readonly string[]): Promise<EmbeddingAnswer> {
   return guardedCall(call, async (client, signal) => {
     const { model } = call.provider;
@@ -63,7 +63,7 @@ async function guardedCall<Answer>(
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
     const answer = await ask(await openClient(call), signal);
-    // The library takes a stream that was aborted for one that is over.
+    // The library treats an aborted stream as a complete one.
     signal.throwIfAborted();
     return answer;
   } catch (thrown) {
@@ -78,7 +78,7 @@ async function guardedCall<Answer>(
   }
 }
 
-/** A client that knows nothing but what it is given here, tries once and logs nothing. */
+/** A client that uses only the given configuration, does not retry and does not log. */
 async function openClient({ network, provider, headers, timeoutMs }: Call): Promise<OpenAI> {
   const { OpenAI: Client } = await import("openai");
   return new Client({
@@ -92,7 +92,7 @@ async function openClient({ network, provider, headers, timeoutMs }: Call): Prom
     timeout: timeoutMs + LATER_MS,
     logLevel: "off",
     defaultHeaders: { ...(provider.key === undefined ? { authorization: null } : {}), ...headers },
-    // What machine this is, is nobody's business.
+    // The library's headers describe this machine and are omitted.
     fetch: fetchOver(network, {
       maxBytes: ANSWER_MAX_BYTES,
       keepHeader: (name) => !name.startsWith("x-stainless-"),
@@ -100,9 +100,9 @@ async function openClient({ network, provider, headers, timeoutMs }: Call): Prom
   });
 }
 
-/** Statuses that say that this provider will not serve this caller; another may. */
+/** Statuses with which a provider permanently rejects this caller; another provider may accept it. */
 const NOT_HERE: ReadonlySet<number> = new Set([401, 402, 403, 404]);
-/** Statuses below 500 that pass. */
+/** Statuses below 500 that are temporary. */
 const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
 function toCallFailed(thrown: unknown): CallFailed {

@@ -13,7 +13,7 @@ export interface LlmDeps {
   readonly secrets: Secrets;
 }
 
-/** What bounds a call beside its configuration. */
+/** Limits of a call besides its configuration. */
 export interface Bounds {
   /** For all requests and the waits between them, milliseconds. */
   readonly budgetMs: number;
@@ -23,13 +23,13 @@ export interface Bounds {
 export interface ChatRequest {
   readonly messages: readonly unknown[];
   readonly tools?: readonly unknown[];
-  /** `auto`, `none`, `required`, the name of a tool, or what the protocol says. */
+  /** `auto`, `none`, `required`, the name of a tool, or a value of the protocol. */
   readonly toolChoice?: unknown;
 }
 
 /**
- * Asks a language model, at the first provider that answers. Tools are offered to the model, what it asks of
- * them is in the answer. Throws LlmFailed. Seed: workflow 2.7 (llm).
+ * Sends a chat request to the first provider that responds. Tools are offered to the model; its tool calls are in the
+ * result. Throws LlmFailed. Seed: workflow 2.7 (llm).
  */
 export function completeChat(
   deps: LlmDeps,
@@ -45,7 +45,7 @@ export function completeChat(
   return ask(deps, config, body, bounds, (call) => callChat(call, config.stream));
 }
 
-/** Asks for the embeddings of texts, likewise. Throws LlmFailed. */
+/** Requests the embeddings of texts from the first provider that responds. Throws LlmFailed. */
 export function embedTexts(
   deps: LlmDeps,
   config: CallConfig,

@@ -2,21 +2,21 @@ import * as z from "zod";
 import { parseDuration } from "../durations.ts";
 import { LlmFailed } from "./errors.ts";
 
-/** What an author may set of a call; every other key goes to the provider as it is. */
+/** Parameters that an author may set; unknown keys are sent to the provider unchanged. */
 export type LlmParameters = Readonly<Record<string, unknown>>;
 
-/** How a call is to be made, and what its request says beside the messages. */
+/** Configuration of a call, and the request without its messages. */
 export interface CallConfig {
   readonly provider?: string;
   readonly baseUrl?: string;
   readonly model?: string;
   readonly stream: boolean;
-  /** Of one request, milliseconds. */
+  /** Timeout of one request, milliseconds. */
   readonly timeoutMs: number;
-  /** Requests to one provider at most. */
+  /** Maximum number of requests to one provider. */
   readonly tries: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Further keys of the request. */
+  /** Additional keys of the request. */
   readonly parameters: LlmParameters;
 }
 
@@ -25,7 +25,7 @@ const TRIES = 3;
 const TRIES_MAX = 10;
 const ANSWERS_MAX = 128;
 
-/** Values of templates and params are texts. */
+/** Values of templates and params are text. */
 function numeric(check: (value: number) => boolean, message: string) {
   return z
     .union([z.number(), z.string()], { error: message })
@@ -93,7 +93,7 @@ const config = z.looseObject({
     .optional(),
 });
 
-/** Keys that the message parts of the request have of their own. */
+/** Keys of the request that are not parameters. */
 const OWN_KEYS: ReadonlySet<string> = new Set([
   "messages",
   "input",
@@ -103,8 +103,8 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Puts together what a call is to be like, the first source that says something wins: the step's `stream`,
- * `extra_llm_parameters`, `llm_config`, and the settings, which `chooseProviders` knows. Throws LlmFailed.
+ * Merges the configuration of a call; the first source that sets a value wins: the step's `stream`,
+ * `extra_llm_parameters`, `llm_config`, and the settings, which `chooseProviders` reads. Throws LlmFailed.
  */
 export function callConfig(sources: {
   readonly stream?: boolean | undefined;

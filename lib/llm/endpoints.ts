@@ -4,14 +4,14 @@ import { type Bounds, completeChat, embedTexts, type LlmDeps } from "./complete.
 import { type CallConfig, callConfig, type LlmParameters } from "./config.ts";
 import { LlmFailed } from "./errors.ts";
 
-/** For all requests to providers, milliseconds: a little less than an endpoint has. */
+/** Time limit for all requests to providers, milliseconds: slightly less than an endpoint's. */
 const BUDGET_MS = 27_000;
 const MESSAGES_MAX = 1_000;
 const TOOLS_MAX = 128;
 const INPUTS_MAX = 2_048;
 const TEXT_MAX_LENGTH = 4 * 1024 * 1024;
 const ROLES = ["system", "user", "assistant", "tool"] as const;
-/** Pictures come as data URLs; Lambda takes 6 MB. */
+/** Images are sent as data URLs; Lambda accepts 6 MB. */
 export const LLM_BODY_LIMIT_BYTES = 5 * 1024 * 1024;
 
 const map = z.record(z.string(), z.unknown(), { error: "must be a map" });
@@ -28,7 +28,9 @@ const message = z.looseObject(
   { error: "must be a message: {role, content}" },
 );
 
-/** Body of `POST /llm/v1/chat/completions`: further keys go to the provider as they are. Reference: workflow 1.10. */
+/**
+ * Body of `POST /llm/v1/chat/completions`: unknown keys are sent to the provider unchanged. Reference: workflow 1.10.
+ */
 export const chatBody = z.looseObject({
   messages: z
     .array(message, { error: "must be a list of messages" })
@@ -74,7 +76,7 @@ export const embeddings = z
   .object({ model: z.string(), embeddings: z.array(z.array(z.number())), usage: map })
   .meta({ id: "Embeddings" });
 
-/** Asks a language model. Throws `bad_request`, and `unavailable` where no provider answers. */
+/** Handles a chat request. Throws `bad_request`, and `unavailable` if no provider responds. */
 export function answerChat(
   deps: LlmDeps,
   body: z.infer<typeof chatBody>,
@@ -86,7 +88,7 @@ export function answerChat(
   );
 }
 
-/** Asks for embeddings, likewise. */
+/** Handles an embeddings request. Throws `bad_request`, and `unavailable` if no provider responds. */
 export function answerEmbeddings(
   deps: LlmDeps,
   body: z.infer<typeof embeddingsBody>,
@@ -107,7 +109,7 @@ async function answered<Answer>(
   } catch (thrown) {
     if (!(thrown instanceof LlmFailed)) throw thrown;
     const message = secrets.redact(thrown.message);
-    // Here the keys are the body's own.
+    // The keys are fields of the body, so their prefix is removed.
     if (thrown.fault === "invalid") throw new ApiError("bad_request", message.replace(/^llm_config\./, ""));
     const what = thrown.fault === "not_configured" ? "No LLM providers configured" : "LLM request failed";
     throw new ApiError("unavailable", `${what}: ${message}`, { cause: thrown });

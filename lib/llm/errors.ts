@@ -1,6 +1,6 @@
-/** A call of a language model that cannot be made, or to which there is no usable answer. */
+/** A language model call that is invalid or has no usable response. */
 export class LlmFailed extends Error {
-  /** `not_configured`: no provider; `invalid`: the request cannot be meant so; `failed`: no provider answered. */
+  /** `not_configured`: no provider; `invalid`: the request is invalid; `failed`: no provider responded. */
   readonly fault: "not_configured" | "invalid" | "failed";
   constructor(fault: LlmFailed["fault"], message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -9,13 +9,13 @@ export class LlmFailed extends Error {
   }
 }
 
-/** One provider did not answer as hoped. */
+/** One provider failed. */
 export class CallFailed extends Error {
-  /** Whether the same provider may answer the same request later. */
+  /** Whether the same provider may accept the same request later. */
   readonly again: boolean;
-  /** Whether another provider may answer it. */
+  /** Whether another provider may accept it. */
   readonly elsewhere: boolean;
-  /** How long it asks to be left alone, milliseconds. */
+  /** The retry delay that the provider requests, milliseconds. */
   readonly retryAfterMs: number | undefined;
   constructor(
     message: string,

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CallFailed, LlmFailed } from "./errors.ts";
 import type { Provider } from "./providers.ts";
 
-/** What a provider is left alone for after its first failure; as much longer after each further one. */
+/** Delay before a provider is retried, multiplied by the number of its failures. */
 const BACKOFF_MS = 500;
-/** A provider that asks for a longer rest is not asked again. */
+/** A provider that requests a longer delay is not retried. */
 const RETRY_AFTER_MAX_MS = 60_000;
 
 interface Rotation {
-  /** Requests to one provider at most. */
+  /** Maximum number of requests to one provider. */
   readonly tries: number;
-  /** Of one request, milliseconds. */
+  /** Timeout of one request, milliseconds. */
   readonly timeoutMs: number;
-  /** For all of it, waits included, milliseconds. */
+  /** Time limit for all requests and waits, milliseconds. */
   readonly budgetMs: number;
   readonly signal: AbortSignal;
 }
@@ -23,14 +23,14 @@ interface Candidate {
   failures: number;
   /** By `performance.now()`. */
   readyAt: number;
-  /** It said no for good, or has used up its tries. */
+  /** It failed permanently, or has used all attempts. */
   out: boolean;
   last: string;
 }
 
 /**
- * Asks one provider after the other, the one that is ready first, until one answers. Throws LlmFailed with
- * what each of them said last, and what `ask` throws where it is no CallFailed.
+ * Tries the providers until one responds, always the one that is ready first. Throws LlmFailed with the last error of
+ * each, and rethrows errors of `ask` other than CallFailed.
  */
 export async function tryProviders<Answer>(
   providers: readonly Provider[],

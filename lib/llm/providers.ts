@@ -6,18 +6,18 @@ import { LlmFailed } from "./errors.ts";
 /** A provider as a call uses it. */
 export interface Provider {
   readonly name: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly model: string;
   readonly key: string | undefined;
 }
 
-/** Keys of these may be missing: such as those of a model on one's own machine. */
+/** Secrets that may be missing, because local models need no key. */
 const OPTIONAL_KEY_SECRETS: ReadonlySet<string> = new Set(["LLM_API_KEY"]);
 
 /**
- * The providers that a call may go to, in order. A key comes only with the origin that it was set for, so a
- * `base_url` of the author's own gets none, and only at a host that the settings allow. Throws LlmFailed.
+ * The providers that a call may use, in order. A key is sent only to the origin that it was configured for, so an
+ * author's own `base_url` gets no key, and must be a host that the settings allow. Throws LlmFailed.
  */
 export async function chooseProviders(
   settings: LlmSettings,
@@ -53,7 +53,7 @@ function providerNamed({ providers }: LlmSettings, name: string): LlmProviderSet
   );
 }
 
-/** Compares whole origins: a key never goes to another host, another port, or over plain http instead of https. */
+/** Compares whole origins: a key is never sent to another host or port, or over http instead of https. */
 function atBaseUrl(
   { allowedHosts }: LlmSettings,
   providers: readonly LlmProviderSettings[],

@@ -1,7 +1,7 @@
 import type { Completion } from "./answer.ts";
 import { CallFailed } from "./errors.ts";
 
-/** A piece of a streamed answer; servers leave out what they like. */
+/** A chunk of a streamed response; servers omit fields. */
 interface Chunk {
   readonly id?: string | null;
   readonly model?: string | null;
@@ -34,10 +34,10 @@ interface Choice {
   readonly calls: Map<number, { id: string; type: string; name: string; arguments: string }>;
 }
 
-/** More choices or tool calls than that are nobody's wish. */
+/** Maximum index of a choice or tool call; real responses stay below it. */
 const INDEX_MAX = 1_000;
 
-/** Collects a stream to the answer that it is the pieces of. Throws CallFailed where it ends too early. */
+/** Combines the chunks of a stream. Throws CallFailed if it ends too early. */
 export async function collectStream(chunks: AsyncIterable<Chunk>): Promise<Completion> {
   const choices = new Map<number, Choice>();
   const head: Partial<Omit<Completion, "choices">> = {};

@@ -1,12 +1,12 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** What an address is to a request: `internal` ones tell of the machine itself and are never reached. */
+/** Classification of an address. `internal` addresses expose the machine itself and are never reached. */
 export type AddressKind = "public" | "private" | "loopback" | "internal";
 
 /** A subnet, `address/prefix`. */
 type Subnet = `${string}/${number}`;
 
-/** Link-local addresses, where clouds keep the credentials of a machine, and what some clouds use beside them. */
+/** Link-local addresses, which serve cloud credentials, and further metadata addresses of some clouds. */
 const INTERNAL = blockList([
   "169.254.0.0/16",
   "100.100.100.200/32",
@@ -17,7 +17,7 @@ const INTERNAL = blockList([
   "fd20:ce::/64",
 ]);
 const LOOPBACK = blockList(["127.0.0.0/8", "0.0.0.0/8", "::/127"]);
-/** Private networks, and ranges that belong to nobody on the Internet. */
+/** Private networks, and ranges that are not assigned on the Internet. */
 const PRIVATE = blockList([
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -47,7 +47,7 @@ function blockList(subnets: readonly Subnet[]): BlockList {
   return list;
 }
 
-/** What an address is, whatever way an IPv4 address is wrapped in it. What is no address counts as internal. */
+/** Classifies an address, including IPv4 addresses embedded in IPv6. An invalid address counts as internal. */
 export function kindOfAddress(address: string): AddressKind {
   if (isIPv4(address)) return kindIn(address, "ipv4");
   const [plain = ""] = address.split("%");
@@ -63,7 +63,9 @@ function kindIn(address: string, family: "ipv4" | "ipv6"): AddressKind {
   return PRIVATE.check(address, family) ? "private" : "public";
 }
 
-/** The IPv4 address that packets to an IPv6 one end at: mapped, compatible, translated, 6to4 or Teredo. */
+/**
+ * The IPv4 address to which packets for an IPv6 address are delivered: mapped, compatible, translated, 6to4 or Teredo.
+ */
 function ipv4Inside(groups: readonly number[]): string | undefined {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
   const high = a === 0 && b === 0 && c === 0 && d === 0;
@@ -78,7 +80,7 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
-/** The eight numbers of a valid IPv6 address. */
+/** The eight groups of a valid IPv6 address. */
 function groupsOf(address: string): number[] {
   const text = address.replace(/\d+\.\d+\.\d+\.\d+$/, (tail) => {
     const [a = 0, b = 0, c = 0, d = 0] = tail.split(".").map(Number);

@@ -1,8 +1,8 @@
 import { AddressRefused } from "./policy.ts";
 
-/** A request that got no whole answer. */
+/** A request without a complete response. */
 export class RequestFailed extends Error {
-  /** Whether the same request may fare better later. */
+  /** Whether a retry may succeed. */
   readonly passing: boolean;
   constructor(message: string, options: { readonly passing: boolean; readonly cause?: unknown }) {
     super(message, { cause: options.cause });
@@ -13,7 +13,7 @@ export class RequestFailed extends Error {
 
 const TRUST = "; to trust it, name its certificate's file in NODE_EXTRA_CA_CERTS";
 
-/** What is wrong with the other side's certificate, by the code of the error. */
+/** Certificate errors by error code. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: `its certificate is self-signed${TRUST}`,
   SELF_SIGNED_CERT_IN_CHAIN: `its certificate is signed by an authority that is not trusted${TRUST}`,
@@ -38,7 +38,7 @@ const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "the headers of the answer are too large",
 };
 
-/** The error of a socket as one that says what happened; `what` is the request, without secrets. */
+/** Converts a socket error to one that describes the failure; `what` is the request, without secrets. */
 export function toRequestFailed(what: string, thrown: unknown): RequestFailed {
   if (thrown instanceof RequestFailed) return thrown;
   const failed = (reason: string, passing: boolean): RequestFailed =>

@@ -2,12 +2,12 @@ import { Readable } from "node:stream";
 import { RequestFailed } from "./errors.ts";
 import type { Network } from "./network.ts";
 
-/** Statuses of answers that have no body. */
+/** Statuses of responses without a body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * `fetch` for a library that brings its own requests: under the address policy, with answers of at most
- * `maxBytes`. A redirect is an error: whoever has a key sends it to one address.
+ * A `fetch` for libraries: applies the address policy and limits responses to `maxBytes`. A redirect is an error,
+ * since credentials are meant for one address.
  */
 export function fetchOver(
   network: Network,

@@ -10,13 +10,16 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from "
 import type { NetworkPolicy } from "../settings/config.ts";
 import { checkHost, guardedLookup, type Resolve } from "./policy.ts";
 
-/** An idle connection is kept so long, milliseconds: less than most servers keep theirs. */
+/** Timeout of an idle connection, milliseconds: less than that of most servers. */
 const IDLE_MS = 4_000;
-/** Idle connections kept to one host. */
+/** Maximum number of idle connections per host. */
 const IDLE_SOCKETS = 16;
-/** Methods that go over a kept connection, which the server may be about to close: they may be sent again. */
+/**
+ * Idempotent methods. Only these use a kept-alive connection, which the server may close at any time: they can be
+ * retried.
+ */
 const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
-/** Headers that are the connection's own; one of an author would contradict what is sent. */
+/** Headers that the connection sets; an author's value would contradict them. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -37,7 +40,7 @@ export interface Exchange {
   readonly signal: AbortSignal;
 }
 
-/** An answer whose body is still to come, decompressed. Whoever has it reads it to its end or destroys it. */
+/** A response whose body is decompressed while it is read. The caller reads it to its end or destroys it. */
 export interface OpenAnswer {
   readonly status: number;
   /** Names in lower case; values of one name joined by `, `. */
@@ -45,19 +48,19 @@ export interface OpenAnswer {
   readonly body: Readable;
 }
 
-/** The way of steps to the network: every connection is made under the address policy. */
+/** Network access of steps: every connection is subject to the address policy. */
 export interface Network {
   readonly policy: NetworkPolicy;
   /**
-   * Sends one request and follows no redirect. Throws AddressRefused, and the error of the socket where the
-   * connection fails or is cut.
+   * Sends one request without following redirects. Throws AddressRefused, and the socket's error if the connection
+   * fails or is closed.
    */
   exchange(exchange: Exchange): Promise<OpenAnswer>;
 }
 
 /**
- * Opens the network under a policy. Connections are kept for the next request to the same host, each made
- * to an address that was checked. `resolve` stands for the machine's own resolver.
+ * Opens the network under a policy. Connections are reused for the same host; each one was opened to a checked
+ * address. `resolve` replaces the system's resolver.
  */
 export function openNetwork(policy: NetworkPolicy, resolve?: Resolve): Network {
   const lookup = guardedLookup(policy, resolve);
@@ -111,12 +114,12 @@ function send({ headers, body, method, signal }: Exchange, start: Start): Promis
   return new Promise((resolve, reject) => {
     const request = start(sent);
     request.once("response", (message) => {
-      // Without a length, Node takes the end of the connection for the end of the body, however it came.
+      // Without a length, Node treats any end of the connection as the end of the body.
       request.once("error", (error) => message.destroy(error));
       resolve(addAbortSignal(signal, message));
     });
     request.once("error", reject);
-    // A server that asks to switch protocols is cut off: nobody here would speak the other one.
+    // Closes the connection if the server switches protocols, which is not supported.
     request.once("upgrade", (_message, socket) => {
       socket.destroy();
       reject(new Error("the server switches to another protocol"));
@@ -133,8 +136,8 @@ function joinedHeaders(message: IncomingMessage): Record<string, string> {
 }
 
 /**
- * For a body whose length or chunks tell that all of it came: as in browsers, compression without its last bytes, or
- * no compression at all, is no error.
+ * Used if the length or chunks show that the body is complete: as in browsers, truncated compression, or none at all,
+ * is not an error.
  */
 const LENIENT = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const LENIENT_BROTLI = {
@@ -154,6 +157,6 @@ function decompressed(message: IncomingMessage): Readable {
   const lenient = length !== undefined || message.headers["transfer-encoding"] !== undefined;
   const decoder = DECODERS[encoding.trim().toLowerCase()]?.(lenient);
   if (decoder === undefined) return message;
-  // Whoever reads the decoder learns of the error there.
+  // The reader of the decoder receives the error.
   return pipeline(message, decoder, () => undefined);
 }

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import type { NetworkPolicy } from "../settings/config.ts";
 import { type AddressKind, kindOfAddress } from "./addresses.ts";
 
-/** Names of metadata services: what they resolve to differs, and some proxies resolve for themselves. */
+/** Names of metadata services: their addresses vary, and some proxies resolve names themselves. */
 const INTERNAL_NAMES: ReadonlySet<string> = new Set([
   "metadata.google.internal",
   "metadata.goog",
@@ -12,7 +12,7 @@ const INTERNAL_NAMES: ReadonlySet<string> = new Set([
   "instance-data.ec2.internal",
 ]);
 
-/** The request goes where no step may reach. Trying again changes nothing. */
+/** The address policy rejects the request. A retry does not help. */
 export class AddressRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -20,14 +20,14 @@ export class AddressRefused extends Error {
   }
 }
 
-/** Finds the addresses of a name, as `dns.lookup` does with `all`. */
+/** Resolves a name to addresses, as `dns.lookup` does with `all`. */
 export type Resolve = (
   hostname: string,
   options: { readonly all: true; readonly family?: number | "IPv4" | "IPv6"; readonly hints?: number },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Refuses a URL's host where it is an address or a name that no step may reach. Throws AddressRefused. */
+/** Checks a URL's host if it is an address or a name that steps must not reach. Throws AddressRefused. */
 export function checkHost(url: URL, policy: NetworkPolicy): void {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const refused = isIP(host) === 0 ? refusedName(host) : refusedAddress(host, host, policy);
@@ -35,8 +35,8 @@ export function checkHost(url: URL, policy: NetworkPolicy): void {
 }
 
 /**
- * A lookup for sockets that gives only addresses that the policy allows. The socket is connected to the very
- * address that was checked, so a name that resolves differently the next time gains nothing.
+ * A lookup for sockets that returns only addresses that the policy allows. The socket connects to the address that was
+ * checked, which prevents DNS rebinding.
  */
 export function guardedLookup(policy: NetworkPolicy, resolve: Resolve = resolveByDns): LookupFunction {
   return (hostname, { all, family, hints }, callback) => {

@@ -2,10 +2,10 @@ import type { Readable } from "node:stream";
 import { RequestFailed, toRequestFailed } from "./errors.ts";
 import type { Network, OpenAnswer } from "./network.ts";
 
-/** Redirects of one request that are followed. */
+/** Maximum number of redirects that a request follows. */
 const REDIRECTS_MAX = 10;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** What proves who asks: it is for the host that the author named alone. */
+/** Credentials, which are sent only to the host that the author named. */
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 export interface HttpRequest {
@@ -15,11 +15,11 @@ export interface HttpRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly body?: string | undefined;
-  /** Milliseconds for the whole of it, redirects and body included. */
+  /** Time limit including redirects and body, milliseconds. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Whether a text holds a secret: headers and bodies that do are kept from other hosts, as credentials are. */
+  /** Whether a text contains a secret: headers and bodies that do are not sent to other hosts, like credentials. */
   isSecret?(text: string): boolean;
 }
 
@@ -28,13 +28,13 @@ export interface HttpAnswer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Where it came from in the end, without user name and password. */
+  /** The final URL, without user name and password. */
   readonly url: URL;
 }
 
 /**
- * Sends a request, follows redirects and reads the answer. A redirect to another origin gets no credentials;
- * 303, and 301 or 302 after a POST, go on as GET. Throws RequestFailed, also where `signal` is aborted.
+ * Sends a request, follows redirects and reads the response. A redirect to another origin gets no credentials; 303,
+ * and 301 or 302 after a POST, continue as GET. Throws RequestFailed, also if `signal` is aborted.
  */
 export async function sendRequest(network: Network, request: HttpRequest): Promise<HttpAnswer> {
   const { timeoutMs, maxBytes } = request;
@@ -109,7 +109,7 @@ function withoutUser(url: URL): URL {
   return plain;
 }
 
-/** Where an answer sends its asker; undefined where it is the answer itself. */
+/** The target of a redirect; undefined for other responses. */
 function redirectOf({ status, headers, body }: OpenAnswer, from: URL): URL | undefined {
   const location = headers["location"];
   if (!REDIRECTS.has(status) || location === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How long an answer asks its caller to wait, milliseconds; undefined where it does not say, never negative.
- * Knows `retry-after` (seconds or a date) and `retry-after-ms`.
+ * The retry delay that a response requests, milliseconds; undefined if it requests none, never negative. Supports
+ * `retry-after` (seconds or a date) and `retry-after-ms`.
  */
 export function retryAfterMs(
   header: (name: "retry-after" | "retry-after-ms") => string | null | undefined,

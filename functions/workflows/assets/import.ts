@@ -9,7 +9,7 @@ import { importAnswer, importFindings } from "#lib/workflows/records/import-find
 import { LINE_FORMATS } from "#lib/workflows/script-library/finding-lines.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
-/** As much as a function is given at once: in JSON, quotes take twice their room. */
+/** The limit of a function's input: quotes take twice their size in JSON. */
 const IMPORT_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** Choice: infra/decisions/0045. */

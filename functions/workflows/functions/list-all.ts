@@ -6,7 +6,7 @@ import { defineRoute } from "#lib/http/route.ts";
 import { functionList, listFunctions } from "#lib/workflows/evaluation/list-functions.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
-/** The path that clients of older engines know. Reference 1.10, GET /functions/list. */
+/** The path that clients of older engines use. Reference 1.10, GET /functions/list. */
 export const route = defineRoute({
   service: workflowsService,
   operationId: "listAllFunctions",

@@ -6,7 +6,7 @@ import { defineRoute } from "#lib/http/route.ts";
 import { functionList, listFunctions } from "#lib/workflows/evaluation/list-functions.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
-/** All at once: there are a few hundred, and they do not change. */
+/** Not paginated: there are a few hundred functions, and they do not change. */
 export const route = defineRoute({
   service: workflowsService,
   operationId: "listFunctions",

@@ -5,7 +5,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
-/** Requests that no other route takes: 401 without a token, as for all paths of the service, else 404. */
+/** Requests without a matching route: 401 without a token, as for all paths of the service, otherwise 404. */
 export const route = defineRoute({
   service: workflowsService,
   operationId: "notFound",

@@ -7,7 +7,7 @@ import { defineRoute } from "#lib/http/route.ts";
 import { logRecord, readRunLog } from "#lib/workflows/runs/log.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
-/** Lines of one answer; they have at most a mebibyte together. */
+/** Maximum number of lines in one response; together at most 1 MiB. */
 const TAIL_MAX = 10_000;
 
 export const route = defineRoute({

@@ -5,7 +5,7 @@ import { defineRoute } from "#lib/http/route.ts";
 import { deleteSchedule } from "#lib/workflows/schedules/manage.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
-/** Choice for triggers that a workflow declares: infra/decisions/0043. */
+/** Decision on triggers that a workflow declares: infra/decisions/0043. */
 export const route = defineRoute({
   service: workflowsService,
   operationId: "deleteSchedule",

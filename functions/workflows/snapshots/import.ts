@@ -8,7 +8,7 @@ import { workflowsService } from "#lib/workflows/service.ts";
 import { archiveIn, importSnapshot, snapshotImported } from "#lib/workflows/snapshots/import.ts";
 import { SNAPSHOT_BODY_MAX_BYTES } from "#lib/workflows/snapshots/limits.ts";
 
-/** It ends before the gateway stops waiting for it, which AWS does after 29 seconds. */
+/** Shorter than the gateway's timeout, which is 29 seconds on AWS. */
 const IMPORT_MAX_MS = 25_000;
 
 /** Reference 1.9, POST /snapshots/import. Choice: infra/decisions/0046. */

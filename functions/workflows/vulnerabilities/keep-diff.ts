@@ -6,7 +6,7 @@ import { diffQuery } from "#lib/workflows/diffs/compute-diff.ts";
 import { createDiff, storedDiff } from "#lib/workflows/diffs/stored-diffs.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
-/** Keeps what GET /vulnerabilities/diff tells. Reference 1.6 has the rows alone. */
+/** Stores the result of GET /vulnerabilities/diff. Reference 1.6 has only the rows. */
 export const route = defineRoute({
   service: workflowsService,
   operationId: "keepVulnerabilityDiff",

@@ -5,7 +5,7 @@ import { defineRoute } from "#lib/http/route.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 import { receivedAnswer, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
 
-/** For callers that can only open an address; what stands in the query is the payload. Reference 1.8. */
+/** For callers that can only open a URL; the query is the payload. Reference 1.8. */
 export const route = defineRoute({
   service: workflowsService,
   operationId: "receiveWebhookByGet",

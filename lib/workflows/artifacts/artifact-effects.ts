@@ -15,7 +15,7 @@ import {
 
 const TEXT_MAX_LENGTH = 1_000;
 
-/** Registers artifacts: one of the same path is the same one, which belongs to the newest run. No events. */
+/** Registers artifacts: an existing path is updated and belongs to the newest run. Publishes no events. */
 export async function applyArtifactEvents(
   deps: Pick<Ports, "tables" | "ids">,
   tellings: readonly RecordEvent[],

@@ -20,8 +20,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a path names something below a workspace's folder as it stands: relative, with `/` between its names, none
- * of them empty, `.` or `..`, and no character that means something else somewhere.
+ * Whether a path is a valid path below a workspace's folder: relative, with `/` between its names, none of them empty,
+ * `.` or `..`, and without characters that some system treats specially.
  */
 export function isInsidePath(path: string): boolean {
   if (path === "" || path.length > PATH_MAX_LENGTH || !path.isWellFormed()) return false;
@@ -34,7 +34,7 @@ export function isInsidePath(path: string): boolean {
     );
 }
 
-/** The kind of content that a path's ending says, or else whoever made the file: `md` or `markdown`. Reference 6. */
+/** The content type by file extension, otherwise as given by the producer: `md` or `markdown`. Reference 6. */
 export function contentTypeOf(path: string, isFolder: boolean, said = ""): string {
   if (isFolder) return "folder";
   const ending = /\.([A-Za-z0-9]+)$/.exec(path)?.[1] ?? "";

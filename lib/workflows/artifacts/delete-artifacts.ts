@@ -6,12 +6,10 @@ import { readList } from "../lists/read-list.ts";
 import { pendingWrite } from "../lists/table.ts";
 import { artifactList, artifactsTable, type StoredArtifact } from "./table.ts";
 
-/** Artifacts of one run that are taken away, at most; files stay where they are. */
+/** Maximum number of artifacts of one run that are deleted; files are kept. */
 const FORGOTTEN_MAX = 10_000;
 
-/**
- * Takes the artifacts of a run out of their list; one that a later run has registered is that run's. Again does no harm.
- */
+/** Removes the artifacts of a run from the list, except those that a later run has registered. Idempotent. */
 export async function deleteArtifacts(deps: ListDeps & Pick<Ports, "ids">, runId: string): Promise<void> {
   const filters = [{ field: "run", value: runId }];
   const { items } = await readList(deps, artifactList, filters, { offset: 0, limit: FORGOTTEN_MAX });

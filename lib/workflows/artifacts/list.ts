@@ -5,7 +5,7 @@ import { type Listing, type PageQuery, readList } from "../lists/read-list.ts";
 import { type FileDeps, kindAt } from "./open-artifact.ts";
 import { artifactList, PRESENT, type StoredArtifact } from "./table.ts";
 
-/** An artifact as callers see it. Reference 6. */
+/** An artifact in responses. Reference 6. */
 export const artifactRecord = z
   .object({
     id: z.string(),
@@ -36,7 +36,7 @@ export interface ArtifactFilters {
   readonly run?: string | undefined;
 }
 
-/** Artifacts that fit the filters, newest first; `verify` looks for each of those shown. Reference 1.6. */
+/** The artifacts that match the filters, newest first; `verify` checks whether each one still exists. Reference 1.6. */
 export async function listArtifacts(
   deps: ListDeps & FileDeps,
   { search, ...fields }: ArtifactFilters,

@@ -9,7 +9,7 @@ import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { workspaceName } from "../workspaces/workspace-name.ts";
 import { isInsidePath } from "./artifact-paths.ts";
 
-/** What is needed to find files of workspaces, in this machine's folder or where machines share them. */
+/** Dependencies for finding files of workspaces, in the local folder or in shared storage. */
 export type FileDeps = Pick<Ports, "tables" | "blobs"> & {
   readonly paths: { readonly workspacesDir: string };
   readonly sharesWorkspaces: boolean;
@@ -20,12 +20,12 @@ export interface OpenedFile {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Bytes read at once. */
+/** Bytes per read. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Opens a file of a workspace. Nothing outside the workspace's folder is reached, by no path and by no link. Throws
- * `bad_request` for a path that is none, `not_found`.
+ * Opens a file of a workspace. No path or link reaches outside the workspace's folder. Throws `bad_request` for an
+ * invalid path, `not_found`.
  */
 export async function openArtifact(deps: FileDeps, workspace: string, path: string): Promise<OpenedFile> {
   if (!isInsidePath(path))
@@ -38,8 +38,8 @@ export async function openArtifact(deps: FileDeps, workspace: string, path: stri
 }
 
 /**
- * Opens many files of a workspace: what is the same for all of them is looked up once. The opener resolves to undefined
- * for a path where there is no file inside the workspace.
+ * Opens many files of a workspace; shared look-ups are done once. The opener resolves to undefined if there is no file
+ * at the path inside the workspace.
  */
 export async function workspaceOpener(
   deps: FileDeps,
@@ -63,7 +63,7 @@ export async function workspaceOpener(
   };
 }
 
-/** What lies at a path, undefined where there is nothing, or what leads out of the workspace. */
+/** The kind of entry at a path; undefined if it is missing or leads out of the workspace. */
 export async function kindAt(
   deps: FileDeps,
   workspace: string,
@@ -84,7 +84,7 @@ export async function kindAt(
   return seen?.kind === "file" || seen?.kind === "folder" ? seen.kind : undefined;
 }
 
-/** The file's own place, where every folder on the way to it is one and not a link. */
+/** The file's real path; undefined if a folder on the path is a link. */
 async function realPlace(deps: FileDeps, workspace: string, path: string): Promise<string | undefined> {
   const folder = folderOf(deps, workspace);
   const root = await realpath(folder).catch(() => undefined);
@@ -93,7 +93,7 @@ async function realPlace(deps: FileDeps, workspace: string, path: string): Promi
   return (await realpath(place).catch(() => undefined)) === place ? place : undefined;
 }
 
-/** The folder of a workspace on this machine, whatever its name is. */
+/** The local folder of a workspace; any workspace name is allowed. */
 export const folderOf = ({ paths }: Pick<FileDeps, "paths">, workspace: string): string =>
   join(paths.workspacesDir, workspaceName(workspace));
 
@@ -104,7 +104,7 @@ async function openLocal(deps: FileDeps, workspace: string, path: string): Promi
 
 /** Opens a file whose folder is known to be inside the workspace. */
 async function openPlace(place: string): Promise<OpenedFile | undefined> {
-  // A pipe would hold whoever opens it, and what is a link by now leads anywhere.
+  // Opening a pipe would block, and a link created meanwhile could lead anywhere.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(place, flags).catch(() => undefined);
   if (file === undefined) return undefined;
@@ -116,7 +116,7 @@ async function openPlace(place: string): Promise<OpenedFile | undefined> {
   return { size: info.size, content: bytesOf(file, info.size) };
 }
 
-/** As many bytes as there were when it was opened: a file that grows meanwhile never ends. */
+/** Reads the size at opening time: a file that keeps growing would never end. */
 async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   try {
     for (let at = 0; at < size; ) {
@@ -131,7 +131,7 @@ async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Everything in a workspace that machines share, by path. */
+/** All entries of a workspace in shared storage, by path. */
 export async function sharedEntries(deps: FileDeps, workspace: string): Promise<Map<string, Entry>> {
   const layers =
     (await deps.tables.get(workspacesTable, workspaceKey(workspaceName(workspace))))?.layers ?? [];

@@ -5,14 +5,14 @@ import type { List } from "../lists/list.ts";
 export const ARTIFACT_TYPES = ["report", "state_file", "output", "screenshot"] as const;
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number];
 
-/** A file of a workspace that someone wants to find again, known by workspace and path. Reference 6. */
+/** A registered file of a workspace, identified by workspace and path. Reference 6. */
 export interface StoredArtifact extends Key {
   readonly id: string;
-  /** Of the run that registered it last. */
+  /** Id of the run that registered it last. */
   readonly run_id: string;
   readonly workspace: string;
   readonly name: string;
-  /** Below the workspace's folder, with `/` between names. */
+  /** Relative to the workspace's folder, with `/` between names. */
   readonly artifact_path: string;
   readonly artifact_type: ArtifactType;
   readonly content_type: string;
@@ -33,7 +33,7 @@ export const artifactKey = (workspace: string, path: string): Key => ({
   sk: ARTIFACT_SK,
 });
 
-/** What artifacts are listed by: an index forgets no number, so that one that was taken away loses this. */
+/** The field by which artifacts are listed: an index never removes ids, so a deleted artifact loses this value. */
 export const PRESENT = { field: "present", value: "true" } as const;
 
 export const artifactList: List<StoredArtifact> = {

@@ -16,7 +16,7 @@ export interface AssetDeps extends Pick<Ports, "tables" | "ids"> {
   readonly assetFacets: Facets;
 }
 
-/** One asset of a commit: as it was, as it comes to be, and what is said of it in between. */
+/** One asset of a commit: its previous state, its new state, and the changes. */
 interface Case {
   readonly before: StoredAsset | undefined;
   now: StoredAsset | undefined;
@@ -24,9 +24,8 @@ interface Case {
 }
 
 /**
- * Brings assets up to date: what is new is added, what is empty hides nothing, what is its own stays. An event that
- * came as one stays as it is; a record that was told becomes `asset.discovered`, `asset.updated` or nothing.
- * Reference 6.
+ * Creates and updates assets. Adds new ones; empty values do not overwrite, and own fields are kept. An event that has
+ * a topic is kept; a reported record becomes `asset.discovered`, `asset.updated` or no event. Reference 6.
  */
 export async function applyAssetEvents(
   deps: AssetDeps,
@@ -97,7 +96,7 @@ export async function applyAssetEvents(
 
 const asRecord = (asset: StoredAsset) => asset as unknown as Readonly<Record<string, unknown>>;
 
-/** The event that tells what became of an asset, or none. */
+/** The event for a created or updated asset; undefined if it did not change. */
 function nameOf(
   draft: EventDraft,
   fields: EventDraft["data"],
@@ -140,7 +139,7 @@ function writesOf(deps: AssetDeps, { before, now, changed }: Case, at: string): 
   return [update, pendingWrite(assetList.name, pk, listed_mark)];
 }
 
-/** New assets are marked together: they are found by their order then, and not by a hash each. */
+/** New assets share one pending entry, in their order, instead of one random value each. */
 function marksOf(deps: AssetDeps, made: readonly StoredAsset[]): Write[] {
   const [first] = made;
   if (first === undefined) return [];

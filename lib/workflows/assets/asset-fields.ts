@@ -2,7 +2,7 @@ import { hasControlCharacter } from "../../events/control-characters.ts";
 import type { Attribute } from "../../platform/tables.ts";
 import { acceptedFields } from "../findings/finding-fields.ts";
 
-/** Keys of what tells of an asset that name it; the first that is there counts. */
+/** Fields that identify an asset; the first present one is used. */
 const VALUE_KEYS = ["asset_value", "value", "url", "host"] as const;
 /** Longest asset value, bytes. */
 const ASSET_VALUE_MAX_BYTES = 8 * 1024;
@@ -20,7 +20,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   "last_seen_at",
 ]);
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["asset_type", "source"]);
-/** Fields that terminals and reports show as they are. */
+/** Fields that terminals and reports show without escaping. */
 const LABELS: ReadonlySet<string> = new Set([
   "asset_type",
   "source",
@@ -38,7 +38,7 @@ const LABELS: ReadonlySet<string> = new Set([
   "port",
 ]);
 
-/** What the asset is called, or undefined where nothing names it. */
+/** The asset's value; undefined if no field contains it. */
 export function assetValue(data: Readonly<Record<string, unknown>>): string | undefined {
   for (const key of VALUE_KEYS) {
     const value = Object.hasOwn(data, key) ? data[key] : undefined;
@@ -48,14 +48,14 @@ export function assetValue(data: Readonly<Record<string, unknown>>): string | un
   return undefined;
 }
 
-/** The asset's further fields as they were told; empty ones hide nothing that is known. */
+/** The asset's additional fields as reported; empty ones do not overwrite known values. */
 export const assetFields = (data: Readonly<Record<string, unknown>>): Record<string, Attribute> =>
   acceptedFields(data, OWN_FIELDS, TEXT_FIELDS, LABELS);
 
-/** What an asset is known by, and what is kept of it by itself: nothing that is told changes these. */
+/** Whether the field identifies the asset or is maintained by Weft, so that events do not change it. */
 export const isOwnAssetField = (name: string): boolean => OWN_FIELDS.has(name);
 
-/** Reference 6: http(s) is a url, an address an ip, `a/b` a repository, a dotted name a domain. */
+/** Reference 6: http(s) is a url, an IP address an ip, `a/b` a repository, a dotted name a domain. */
 export function guessType(value: string): string {
   if (/^https?:\/\//i.test(value)) return "url";
   if (/^(?:\d{1,3}\.){3}\d{1,3}$/.test(value) || /^[0-9a-f:]*:[0-9a-f:]+$/i.test(value)) return "ip";

@@ -1,7 +1,7 @@
 import type { ListDeps } from "../lists/list.ts";
 import { type AssetFilters, type AssetRecord, listAssets } from "./list.ts";
 
-/** Columns of an export, in their order. */
+/** Columns of an export, in order. */
 const COLUMNS = [
   "id",
   "workspace",
@@ -20,10 +20,10 @@ const COLUMNS = [
   "updated_at",
   "last_seen_at",
 ] as const;
-/** Assets of one export at most: of more, the newest. */
+/** Maximum number of assets in an export: the newest ones. */
 const EXPORT_MAX = 1_000_000;
 
-/** Assets that fit the filters as CSV (RFC 4180), newest first; lists as their parts with `;` between. */
+/** The assets that match the filters as CSV (RFC 4180), newest first; list items are separated by `;`. */
 export async function* assetsCsv(deps: ListDeps, filters: AssetFilters): AsyncGenerator<string> {
   const { items } = await listAssets(deps, filters, { offset: 0, limit: EXPORT_MAX });
   yield `${COLUMNS.join(",")}\r\n`;
@@ -34,10 +34,7 @@ function toRow(asset: AssetRecord): string {
   return `${COLUMNS.map((column) => toCell(asset[column])).join(",")}\r\n`;
 }
 
-/**
- * A cell, quoted. Text that a spreadsheet would take for a formula begins with an apostrophe, whatever white space is
- * before it.
- */
+/** A quoted cell. An apostrophe precedes text that a spreadsheet would read as a formula, even after white space. */
 export function toCell(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   const text = textOf(value);

@@ -6,7 +6,7 @@ import type { Key, TableSpec, Write } from "../../platform/tables.ts";
 import { textsOf } from "../findings/finding-fields.ts";
 import type { StoredAsset } from "./table.ts";
 
-/** Kinds of values that callers may choose from, with the fields of assets that they come from. Reference 1.6. */
+/** Facets that callers can list, and the asset fields that they are read from. Reference 1.6. */
 const KINDS = {
   technologies: "tech",
   sources: "source",
@@ -20,7 +20,7 @@ export const assetStats = z
   .object({ technologies: values, sources: values, remarks: values, asset_types: values })
   .meta({ id: "AssetStats" });
 
-/** A value that some asset of a workspace has, or had once. */
+/** A value that some asset of a workspace has or had. */
 export interface StoredFacet extends Key {
   readonly kind: Kind;
   readonly value: string;
@@ -28,24 +28,24 @@ export interface StoredFacet extends Key {
 
 export const facetsTable: TableSpec<StoredFacet> = { name: "asset-facets", indexes: {} };
 
-/** Longest value that is kept, characters; values of one field of one asset; values known to be written. */
+/** Longest value that is stored, characters; maximum values per field of one asset; maximum cached values. */
 const VALUE_MAX_LENGTH = 200;
 const VALUES_MAX = 50;
 const WRITTEN_MAX = 50_000;
 const WRITES_AT_ONCE = 100;
-/** Values of a kind in one answer. */
+/** Maximum number of values of a facet in one response. */
 const SHOWN_MAX = 5_000;
 
-/** Over all workspaces. */
+/** The partition of all workspaces. */
 const EVERYWHERE = "";
 const facetsOf = (workspace: string): string => derivedId("asset-facets", workspace);
 
 export interface Facets {
-  /** Remembers the values of assets that are about to be committed. One that is remembered in vain does no harm. */
+  /** Stores the values of assets before they are committed. Values of a commit that fails do no harm. */
   note(assets: readonly StoredAsset[]): Promise<void>;
 }
 
-/** What a process has written already it does not write again. */
+/** A process does not write a value again that it has already written. */
 export function assetFacets(deps: Pick<Ports, "tables">): Facets {
   const written = new Set<string>();
   return {
@@ -79,7 +79,7 @@ function* facets(asset: StoredAsset): Generator<readonly [Kind, string]> {
   }
 }
 
-/** What filters of assets can be set to, in a workspace or in all. Reference 1.6. */
+/** The values of asset filters, in one workspace or in all. Reference 1.6. */
 export async function readAssetStats(
   deps: Pick<Ports, "tables">,
   workspace: string | undefined,

@@ -5,7 +5,7 @@ import { DEFAULT_ORG } from "../lists/organization.ts";
 import { type Listing, mapped, type PageQuery, readList } from "../lists/read-list.ts";
 import { assetList, type StoredAsset } from "./table.ts";
 
-/** An asset as callers see it; further fields are as they came. Reference 6. */
+/** An asset in responses; additional fields are as reported. Reference 6. */
 export const assetRecord = z
   .looseObject({
     id: z.int(),
@@ -26,11 +26,11 @@ export interface AssetFilters {
   readonly asset_type?: string | undefined;
   readonly source?: string | undefined;
   readonly status_code?: string | undefined;
-  /** Part of the value, url, title or host address, in any case. */
+  /** Part of the value, url, title or host address; case-insensitive. */
   readonly search?: string | undefined;
 }
 
-/** Assets that fit the filters, newest first. Seed: workflow 4. */
+/** The assets that match the filters, newest first. Seed: workflow 4. */
 export async function listAssets(
   deps: ListDeps,
   { search, ...fields }: AssetFilters,

@@ -2,7 +2,7 @@ import { derivedId } from "../../platform/ids.ts";
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { List } from "../lists/list.ts";
 
-/** An asset, known by workspace and value. Fields beyond these are kept as they came. */
+/** An asset, identified by workspace and value. Additional fields are stored as reported. */
 export interface StoredAsset extends Key {
   readonly id: number;
   readonly workspace: string;
@@ -12,9 +12,9 @@ export interface StoredAsset extends Key {
   readonly created_at: string;
   readonly updated_at: string;
   readonly last_seen_at: string;
-  /** Of the mark that was written with its last change. */
+  /** Id of the pending entry that was written with its last change. */
   readonly listed_mark: string;
-  /** Moves with every change but that of when it was last seen: the condition of the next one. */
+  /** Incremented by every change except that of `last_seen_at`; the condition of the next change. */
   readonly revision: number;
 }
 
@@ -22,13 +22,13 @@ export const assetsTable: TableSpec<StoredAsset> = { name: "assets", indexes: {}
 
 const ASSET_SK = "asset";
 
-/** However long workspace and value are. */
+/** Hashed, so that workspace and value can have any length. */
 export const assetKey = (workspace: string, value: string): Key => ({
   pk: derivedId("asset", workspace, value),
   sk: ASSET_SK,
 });
 
-/** Longest status that assets are found by, characters. */
+/** Longest status that assets can be filtered by, characters. */
 const STATUS_MAX_LENGTH = 32;
 const SEARCHED = ["asset_value", "url", "title", "host_ip"];
 

@@ -1,11 +1,11 @@
-/** Longest cron expression, in characters. */
+/** Longest cron expression, characters. */
 export const CRON_CHARACTERS = 256;
 
 interface Field {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Three-letter names, the first standing for `min`. */
+  /** Three-letter names; the first is the name of `min`. */
   readonly names: readonly string[];
 }
 
@@ -24,8 +24,8 @@ const FIELDS: readonly Field[] = [
 const ITEM = /^(?:\*|(?<from>[a-z0-9]+)(?:-(?<to>[a-z0-9]+))?)(?:\/(?<step>\d{1,3}))?$/;
 
 /**
- * An expression with every field written out as a list of numbers (a bare `*` stays), Sunday as 0: what is
- * left are the forms on which all readers of cron agree. Throws an `Error` that says what is wrong with which field.
+ * Expands every field to a list of numbers (a `*` stays), with Sunday as 0: the forms on which all cron parsers agree.
+ * Throws an `Error` that names the invalid field and the reason.
  */
 export function writeOutCron(expression: string): string {
   if (expression.length > CRON_CHARACTERS) {
@@ -59,7 +59,7 @@ function writeOutField(field: Field, text: string): string {
   return [...values].sort((a, b) => a - b).join(",");
 }
 
-/** `*` and `5/15` run to the end of the field; a single value is its own end. */
+/** `*` and `5/15` extend to the end of the field; a single value is a range of one. */
 function openEnd(found: Readonly<Record<string, string | undefined>>, from: number, last: number): number {
   return found.from === undefined || found.step !== undefined ? Math.max(from, last) : from;
 }

@@ -1,7 +1,7 @@
 import { type CronExpression, CronExpressionParser } from "cron-parser";
 import { writeOutCron } from "./cron-fields.ts";
 
-/** A formatter takes about 50 KB; IANA has some 600 names, spellings in other letters apart. */
+/** A formatter takes about 50 KB; IANA has about 600 names, not counting differences in case. */
 const CACHED_ZONES = 256;
 
 const IANA_NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/;
@@ -13,8 +13,8 @@ const SECOND_MS = 1_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * How far a zone's clock is ahead of UTC at an instant, in milliseconds. `timezone` is an IANA name.
- * Throws an `Error` naming a zone that is not known.
+ * Offset of a zone from UTC at an instant, milliseconds. `timezone` is an IANA name. Throws an `Error` that names an
+ * unknown zone.
  */
 export function offsetAt(timezone: string, instantMs: number): number {
   if (timezone === "UTC") return 0;
@@ -52,10 +52,10 @@ function makeFormatter(timezone: string): Intl.DateTimeFormat {
   }
 }
 
-/** Reading an expression costs about as much as ten fires; a service has few distinct ones. */
+/** Parsing an expression costs about as much as ten fires; a service has few distinct expressions. */
 const CACHED_EXPRESSIONS = 2_000;
 
-/** Changes of a zone's offset further off than this do not touch a fire. */
+/** Offset changes further away than this do not affect a fire. */
 const NEAR_MS = 3 * 3_600_000;
 
 const EVERY_HOUR = "*";
@@ -63,7 +63,7 @@ const EVERY_HOUR = "*";
 const ALL_HOURS = 24;
 
 interface Schedule {
-  /** Iterated in UTC: its times are what a clock on the wall shows, wherever that wall is. */
+  /** Iterated in UTC: its times are local times of any zone. */
   readonly wall: CronExpression;
   readonly everyHour: boolean;
 }
@@ -85,10 +85,10 @@ export function checkCron(
 }
 
 /**
- * The first fire after a time; both in milliseconds since the epoch. Where the clock is put forward, a fire
- * of the skipped hour comes that much later (02:30 becomes 03:30); where it is put back, a fire of the
- * repeated hour comes once, and twice only if the expression has `*` for the hour. Throws an `Error` for
- * what `checkCron` refuses. Seed: workflow 2.6, silent about clock changes.
+ * The first fire after a time; both in milliseconds since the epoch. When the clock is set forward, a fire in the
+ * skipped hour is that much later (02:30 becomes 03:30). When it is set back, a fire in the repeated hour happens
+ * once, or twice if the hour field is `*`. Throws an `Error` for what `checkCron` rejects. Seed: workflow 2.6, which
+ * does not specify clock changes.
  */
 export function nextFire(expression: string, timezone: string, afterMs: number): number {
   const schedule = read(expression);
@@ -103,7 +103,7 @@ export function nextFire(expression: string, timezone: string, afterMs: number):
   }
 }
 
-/** The last fire at or before a time; undefined where there was none since the year 1970. */
+/** The last fire at or before a time; undefined if there was none since 1970. */
 export function previousFire(expression: string, timezone: string, atOrBeforeMs: number): number | undefined {
   const schedule = read(expression);
   const offsets = offsetsAround(timezone, atOrBeforeMs);
@@ -118,7 +118,7 @@ export function previousFire(expression: string, timezone: string, atOrBeforeMs:
   return best >= 0 ? best : undefined;
 }
 
-/** How many fires lie after `afterMs` and not after `untilMs`; counting ends at `cap`. */
+/** Number of fires after `afterMs`, up to and including `untilMs`; counting stops at `cap`. */
 export function countFires(
   expression: string,
   timezone: string,
@@ -164,7 +164,7 @@ function parse(expression: string): Schedule {
   }
 }
 
-/** The instants at which a wall's clock shows a time, and the offsets that the zone has around it. */
+/** The instants at which local clocks show a time, and the zone's offsets around them. */
 function toFires(
   schedule: Schedule,
   timezone: string,

@@ -15,7 +15,7 @@ import { CONDUCT_QUEUE, type QueuedMessage, STEP_REQUESTED, type StepCommand } f
 import { deadLetterKey, deadLetterList, deadLettersTable, PRESENT, type StoredDeadLetter } from "./table.ts";
 
 const ERROR_MAX_LENGTH = 2_000;
-/** Body of a dead letter kept in its item, characters; a longer one lies in a blob. */
+/** Maximum length of a body stored in its item, characters; a longer one is stored in a blob. */
 const BODY_INLINE_LENGTH = 32 * 1024;
 
 export const deadLetterRecord = z
@@ -32,13 +32,13 @@ type LetterDeps = Pick<Ports, "tables" | "blobs" | "clock" | "ids" | "secrets">;
 
 type ReceiverDeps = LetterDeps & ConductDeps;
 
-/** Keeps the reason why a message fails for the last time; the letter itself follows through its queue. */
+/** Stores the reason for a message's last failure; the message itself arrives through its dead-letter queue. */
 export async function noteLastFailure(deps: LetterDeps, failure: LastFailure): Promise<void> {
   const message = failure.error instanceof Error ? failure.error.message : String(failure.error);
   await keepLetter(deps, failure.messageId, failure.queue, failure.body, message);
 }
 
-/** Takes a message from a dead-letter queue into the table, where it is seen and can be redriven. */
+/** Stores a message from a dead-letter queue in the table, from which it is listed and can be redriven. */
 export async function storeDeadLetter(
   deps: ReceiverDeps,
   letter: { id: string; queue: string; body: string },
@@ -80,12 +80,12 @@ async function keepLetter(
   ]);
 }
 
-/** Brings the letters that came since into their list. */
+/** Indexes new dead letters for the list. */
 export async function indexDeadLetters(deps: ListDeps): Promise<void> {
   await indexPending(deps, deadLetterList);
 }
 
-/** Which messages it must not overtake, where its queue has groups: those of its run, or of its rule. */
+/** The message group, in queues that have groups: that of its run, or of its rule. */
 function groupOf(queue: string, body: string): string {
   if (queue !== CONDUCT_QUEUE) return queue;
   try {
@@ -102,8 +102,8 @@ async function bodyOf(deps: Pick<Ports, "blobs">, letter: StoredDeadLetter): Pro
 }
 
 /**
- * A dead event has its error noted; a dead input of a run, or a step that no executor could take to its end,
- * fails the run: nothing hangs without a word.
+ * Records the error of a dead event, and fails the run of a dead input or of a step that no executor could finish, so
+ * that the run does not hang.
  */
 async function tellOwner(deps: ReceiverDeps, queue: string, body: string, error: string): Promise<void> {
   let message: unknown;
@@ -127,7 +127,7 @@ function isStepCommand(
   return (message as Partial<BusEnvelope> | null)?.["detail-type"] === STEP_REQUESTED;
 }
 
-/** Unless the step was answered or asked for anew meanwhile. */
+/** Unless the step has a result or was dispatched again meanwhile. */
 async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, error: string): Promise<void> {
   const run = await deps.tables.get(runsTable, runKey(run_id));
   if (run?.state.frames[request.key]?.dispatch !== request.dispatch) return;
@@ -138,7 +138,7 @@ async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, er
   });
 }
 
-/** Messages given up, newest first. */
+/** The dead letters, newest first. */
 export async function listDeadLetters(
   deps: Pick<Ports, "blobs"> & ListDeps,
   page: PageQuery,
@@ -159,7 +159,7 @@ async function* records(
   }
 }
 
-/** Undefined where the body is no event's: its consumer will say so again. */
+/** Undefined if the body is not an event; its consumer rejects it again. */
 function eventOf(body: string): string | undefined {
   try {
     const { detail } = JSON.parse(body) as Partial<BusEnvelope<{ event_id?: unknown }>>;
@@ -170,8 +170,8 @@ function eventOf(body: string): string | undefined {
 }
 
 /**
- * Puts a message back into the queue that it came from and takes the letter away. Were the process to die in
- * between, the message is there twice, which its consumer bears. Throws `not_found`.
+ * Sends a message back to its queue and deletes the dead letter. If the process dies in between, the message is
+ * delivered twice, which consumers tolerate. Throws `not_found`.
  */
 export async function redriveDeadLetter(
   deps: Pick<Ports, "blobs" | "queues" | "ids" | "log"> & ListDeps,
@@ -194,7 +194,7 @@ export async function redriveDeadLetter(
   try {
     await indexRecords(deps, deadLetterList, [id]);
   } catch (error) {
-    // The message is on its way: the sweep does the rest.
+    // The message was sent; the sweep corrects the count.
     deps.log.warn("a redriven letter is still counted", { message: id, error });
   }
   return letter;

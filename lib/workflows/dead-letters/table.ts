@@ -5,13 +5,13 @@ import type { List } from "../lists/list.ts";
 export interface StoredDeadLetter extends Key {
   readonly id: string;
   readonly queue: string;
-  /** Absent where it lies in a blob. */
+  /** Absent if it is stored in a blob. */
   readonly body?: string;
   readonly body_blob?: string;
   readonly group_id: string;
   readonly error: string;
   readonly received_at: string;
-  /** Of the mark that was written with its last change. */
+  /** Id of the pending entry that was written with its last change. */
   readonly listed_mark: string;
 }
 
@@ -20,7 +20,7 @@ export const deadLettersTable: TableSpec<StoredDeadLetter> = { name: "dead-lette
 const LETTER_SK = "letter";
 export const deadLetterKey = (id: string): Key => ({ pk: id, sk: LETTER_SK });
 
-/** What letters are listed by: an index forgets no number, so that one that was taken away loses this. */
+/** The field by which dead letters are listed: an index never removes ids, so a deleted one loses this value. */
 export const PRESENT = { field: "present", value: "true" } as const;
 
 export const deadLetterList: List<StoredDeadLetter> = {

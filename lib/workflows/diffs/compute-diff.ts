@@ -7,7 +7,7 @@ import type { ListDeps } from "../lists/list.ts";
 import type { Listing } from "../lists/read-list.ts";
 import { listVulnerabilities } from "../vulnerabilities/list.ts";
 
-/** Records that are looked at, and what of them is shown in one answer or kept, characters of JSON. */
+/** Maximum number of records compared, and of JSON characters in one response or stored diff. */
 const RECORDS_MAX = 1_000_000;
 const SHOWN_MAX_LENGTH = 3_000_000;
 const KEPT_MAX_LENGTH = 300_000;
@@ -16,7 +16,10 @@ const ZONED = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{
 const LOCAL = /^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}:\d{2})?$/;
 const SECONDS = /^\d{1,11}$/;
 
-/** A time in a query, as ISO 8601: RFC 3339, seconds since the epoch, a date, or a date and a time (UTC). Reference 1.6. */
+/**
+ * A time in a query, as ISO 8601: RFC 3339, seconds since the epoch, a date, or a date and a time (UTC). Reference
+ * 1.6.
+ */
 export const timeQuery = z.string("must be given").transform((text, context) => {
   const time = millisecondsOf(text.trim());
   if (Number.isFinite(time)) return new Date(time).toISOString();
@@ -33,7 +36,7 @@ function millisecondsOf(text: string): number {
   if (!LOCAL.test(text)) return Number.NaN;
   const [date = "", time = "00:00:00"] = text.split(/[ T]/);
   const parsed = Date.parse(`${date}T${time}Z`);
-  // The 31st of February is no day.
+  // Rejects dates that do not exist, such as February 31.
   return Number.isFinite(parsed) && new Date(parsed).toISOString().startsWith(date) ? parsed : Number.NaN;
 }
 
@@ -70,18 +73,18 @@ interface Timed {
 export type DiffDeps = ListDeps & Pick<Ports, "clock">;
 const ALL = { offset: 0, limit: RECORDS_MAX };
 
-/** What became of a workspace's assets between two times. Throws `bad_request`. */
+/** The changes of a workspace's assets between two times. Throws `bad_request`. */
 export const diffAssets = (deps: DiffDeps, query: z.infer<typeof diffQuery>): Promise<Diff> =>
   diffOf(deps, query, listAssets(deps, { workspace: query.workspace }, ALL), SHOWN_MAX_LENGTH);
 
-/** What became of a workspace's vulnerabilities between two times. Throws `bad_request`. */
+/** The changes of a workspace's vulnerabilities between two times. Throws `bad_request`. */
 export const diffVulnerabilities = (deps: DiffDeps, query: z.infer<typeof diffQuery>): Promise<Diff> =>
   diffOf(deps, query, listVulnerabilities(deps, { workspace: query.workspace }, ALL), SHOWN_MAX_LENGTH);
 
-/** What diffs are kept of. */
+/** Kinds of records that diffs are stored for. */
 export type DiffKind = "assets" | "vulnerabilities";
 
-/** A diff as it is kept: the same totals, fewer records shown. Throws `bad_request`. */
+/** A diff to be stored: the same totals, with fewer records. Throws `bad_request`. */
 export const diffToKeep = (
   deps: DiffDeps,
   kind: DiffKind,
@@ -92,8 +95,8 @@ export const diffToKeep = (
 };
 
 /**
- * Added is what was first seen in between, changed what was known before and changed in between, removed what was not
- * seen any more since the first time.
+ * Added: first seen between the times. Changed: seen before, and changed between the times. Removed: not seen since
+ * the first time.
  */
 async function diffOf(
   deps: DiffDeps,

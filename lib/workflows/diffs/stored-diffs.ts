@@ -7,10 +7,10 @@ import { countersTable } from "../lists/table.ts";
 import { type DiffDeps, type DiffKind, type diffQuery, diffToKeep } from "./compute-diff.ts";
 import { diffBlob, diffKey, diffsTable, type StoredDiff } from "./table.ts";
 
-/** Diffs of a kind that are kept; each further one takes the place of the oldest. */
+/** Maximum number of stored diffs per kind; a new one replaces the oldest. */
 const KEPT_MAX = 1_000;
 
-/** A kept diff as callers see it. Reference 1.6, GET /assets/diffs. */
+/** A stored diff in responses. Reference 1.6, GET /assets/diffs. */
 export const storedDiff = z
   .object({
     id: z.int(),
@@ -27,7 +27,7 @@ export const storedDiff = z
 
 export type StoredDiffRecord = z.infer<typeof storedDiff>;
 
-/** Works a diff out and keeps it. Throws `bad_request`. */
+/** Computes a diff and stores it. Throws `bad_request`. */
 export async function createDiff(
   deps: DiffDeps & Pick<Ports, "tables" | "blobs">,
   kind: DiffKind,
@@ -41,7 +41,7 @@ export async function createDiff(
   const created_at = new Date(deps.clock.now()).toISOString();
   const row = { id, workspace_name, from_time, to_time, ...summary, created_at };
   const diff_data = JSON.stringify(diff);
-  // Before the row: whoever sees that finds it.
+  // The blob is written before the row, so that every row has its blob.
   await deps.blobs.put(diffBlob(kind, id), diff_data);
   const writes: Write[] = [{ op: "put", table: diffsTable, item: { ...diffKey(kind, id), ...row } }];
   const oldest = id - KEPT_MAX;
@@ -51,7 +51,7 @@ export async function createDiff(
   return { ...row, diff_data };
 }
 
-/** The diffs of a kind that were kept, newest first. */
+/** The stored diffs of a kind, newest first. */
 export async function listDiffs(
   deps: Pick<Ports, "tables" | "blobs">,
   kind: DiffKind,
@@ -64,7 +64,7 @@ export async function listDiffs(
   return { total: rows.length, items: withData(deps, kind, rows.slice(offset, offset + limit)) };
 }
 
-/** One by one: an answer is as large as it is long, and no part of it is held. */
+/** Loads one diff at a time, so that a long response is never held in memory. */
 async function* withData(
   { blobs }: Pick<Ports, "blobs">,
   kind: DiffKind,
@@ -72,7 +72,7 @@ async function* withData(
 ): AsyncGenerator<StoredDiffRecord[]> {
   for (const { pk: _pk, sk: _sk, ...row } of rows) {
     const bytes = await blobs.get(diffBlob(kind, row.id));
-    // Another has taken its place by now.
+    // A newer diff has replaced it meanwhile.
     yield [{ ...row, diff_data: bytes === undefined ? "" : Buffer.from(bytes).toString("utf8") }];
   }
 }

@@ -1,7 +1,7 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { DiffKind } from "./compute-diff.ts";
 
-/** A diff that somebody asked to keep; what it says lies in a blob. Reference 1.6. */
+/** A stored diff; its content is in a blob. Reference 1.6. */
 export interface StoredDiff extends Key {
   readonly id: number;
   readonly workspace_name: string;

@@ -17,7 +17,7 @@ const TARGET_MAX_CHARS = 10_000;
 const PARAMS_MAX = 200;
 const NAME_MAX_CHARS = 256;
 const TIMEOUT_MS = 10_000;
-/** In this process: the threads of scripts are there for runs first. */
+/** Limit per process: script threads primarily serve runs. */
 const EVALUATIONS_AT_ONCE = 4;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 
@@ -49,8 +49,8 @@ export const evaluateAnswer = z
 let underWay = 0;
 
 /**
- * Evaluates a script outside of any run: in a folder of its own that is removed, without commands and without
- * events, for at most 10 s. Throws `bad_request` for what the script does wrong, `too_many_requests`.
+ * Evaluates a script outside of any run: in a temporary folder, without commands and without events, for at most 10 s.
+ * Throws `bad_request` for an error of the script, `too_many_requests`.
  */
 export async function evaluateFunctions(
   deps: Pick<StepDeps, "scripts" | "secrets" | "network">,

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { describedByRows, type FunctionEntry, functionEntries } from "../script-library/entries.ts";
-// Written from the library by infra/readme.ts: the library itself is loaded only where scripts are evaluated.
+// Generated from the library by infra/readme.ts: the library itself is loaded only where scripts are evaluated.
 import rows from "./functions.json" with { type: "json" };
 
-/** Made when it is first asked for. */
+/** Created on first use. */
 let listed: readonly FunctionEntry[] | undefined;
 
 export const functionEntry = z
@@ -33,7 +33,7 @@ export interface FunctionFilters {
   readonly search?: string | undefined;
 }
 
-/** The functions that scripts may call, by group, all at once. Reference 1.10, GET /functions/list. */
+/** The functions that scripts may call, by group, in one response. Reference 1.10, GET /functions/list. */
 export function listFunctions({ group, search = "" }: FunctionFilters): z.infer<typeof functionList> {
   const sought = search.toLowerCase();
   listed ??= functionEntries(describedByRows(rows));

@@ -53,7 +53,7 @@ interface Triggered {
   readonly triggers: readonly Listed[];
 }
 
-/** Workflows with a trigger, whether it is enabled or not. */
+/** Workflows with a trigger, enabled or not. */
 async function triggeredWorkflows(deps: ReceiverDeps): Promise<Triggered[]> {
   if (!deps.receiverEnabled) throw new ApiError("not_found", "The event receiver is disabled");
   const { heads, triggers } = await deps.catalog.current();
@@ -62,7 +62,7 @@ async function triggeredWorkflows(deps: ReceiverDeps): Promise<Triggered[]> {
     .filter((workflow) => workflow.triggers.length > 0);
 }
 
-/** Throws `not_found` while the receiver is off. Seed: workflow 2.4. */
+/** Throws `not_found` if the receiver is disabled. Seed: workflow 2.4. */
 export async function getReceiverStatus(deps: ReceiverDeps): Promise<z.infer<typeof receiverStatus>> {
   const workflows = await triggeredWorkflows(deps);
   const all = workflows.flatMap(({ triggers }) => triggers);
@@ -76,14 +76,14 @@ export async function getReceiverStatus(deps: ReceiverDeps): Promise<z.infer<typ
   };
 }
 
-/** When the newest event was recorded; before any, when the service first started. */
+/** Time of the newest event; before the first event, the time when the service first started. */
 async function lastEventAt(deps: ReceiverDeps): Promise<string> {
   const { items } = await listEvents(deps, {}, { offset: 0, limit: 1 });
   for await (const [event] of items) if (event !== undefined) return event.created_at;
   return firstStart(deps);
 }
 
-/** Kept at the first start of the installation. */
+/** Stored at the first start of the installation. */
 export async function firstStart(deps: Pick<Ports, "tables" | "clock">): Promise<string> {
   const at = new Date(deps.clock.now()).toISOString();
   const mark = await deps.tables.get(serviceTable, FIRST_START_KEY);
@@ -92,7 +92,7 @@ export async function firstStart(deps: Pick<Ports, "tables" | "clock">): Promise
   return kept?.at ?? at;
 }
 
-/** Throws `not_found` while the receiver is off. Seed: workflow 2.5. */
+/** Throws `not_found` if the receiver is disabled. Seed: workflow 2.5. */
 export async function listReceiverWorkflows(deps: ReceiverDeps): Promise<z.infer<typeof receiverWorkflows>> {
   const workflows = await triggeredWorkflows(deps);
   const data = await Promise.all(
@@ -120,7 +120,7 @@ function toRecord(
   const base = { name: spec.name, type: spec.type, enabled, ...openBreaker(row, now) };
   switch (spec.type) {
     case "cron":
-      // Of a trigger that is switched off: the slot that was the next one when it was stored.
+      // For a disabled trigger: the next slot at the time it was stored.
       return { ...base, schedule: spec.schedule, next_run: row?.next_run ?? "" };
     case "event":
       return { ...base, topic: spec.topic };
@@ -129,7 +129,7 @@ function toRecord(
   }
 }
 
-/** Only where the trigger fired too often and starts nothing for now. */
+/** Present only while the trigger starts nothing because it fired too often. */
 function openBreaker(row: StoredSchedule | undefined, now: number): { breaker_open_until?: string } {
   const until = row?.breaker_open_until ?? null;
   return until === null || Date.parse(until) <= now ? {} : { breaker_open_until: until };

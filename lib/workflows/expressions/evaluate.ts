@@ -3,7 +3,7 @@ import { FILTERS, type FilterName } from "./filters.ts";
 import { applyBinary, applyUnary, isMissing, isTrue, located } from "./operators.ts";
 import { readPath, readRoot, type Values } from "./values.ts";
 
-/** A value and whether all of it is text of the workflow file, or of a name that the caller vouches for. */
+/** A value, and whether all of it is text of the workflow file or belongs to a name that the caller trusts. */
 export interface Evaluated {
   readonly value: unknown;
   readonly trusted: boolean;
@@ -12,13 +12,13 @@ export interface Evaluated {
 
 export type Trust = (root: string) => boolean;
 
-/** Filters that give their argument where there is no value. */
+/** Filters whose argument replaces a missing value. */
 export const FALLBACKS: ReadonlySet<FilterName> = new Set(["default", "default_if_none"]);
 const trustNothing: Trust = () => false;
 
 /**
- * The value of an expression; undefined where its name leads nowhere. Rendered data is not looked into.
- * Throws TemplateError for an operation that the values do not allow.
+ * Evaluates an expression; undefined if its name has no value. Placeholders inside values are not rendered. Throws
+ * TemplateError for an operation that the values do not allow.
  */
 export function evaluate(expression: Expression, values: Values, trust: Trust = trustNothing): Evaluated {
   switch (expression.kind) {
@@ -84,12 +84,12 @@ function applyFilter(
   return { value, trusted: current.trusted && given.every((arg) => arg.trusted) };
 }
 
-/** Whether a filter stands last in the chain, where it decides how the value is put in. */
+/** Whether the chain ends with this filter. The last filter decides how the value is inserted. */
 export function endsWith(expression: Expression, name: FilterName): boolean {
   return expression.kind === "filter" && expression.name === name;
 }
 
-/** Whether `| raw` is in the chain of filters that the whole expression goes through. */
+/** Whether the filter chain of the whole expression contains `| raw`. */
 export function isRaw(expression: Expression): boolean {
   for (let link = expression; link.kind === "filter"; link = link.input) if (link.name === "raw") return true;
   return false;

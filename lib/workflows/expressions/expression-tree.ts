@@ -9,20 +9,20 @@ import {
 } from "./operators.ts";
 import { TemplateError } from "./template-error.ts";
 
-/** A tree of what stands between `{{` and `}}`. Offsets are in UTF-16 units of the template's text. */
+/** The syntax tree of the text between `{{` and `}}`. Offsets are in UTF-16 units of the template's text. */
 export type Expression =
   | {
       readonly kind: "literal";
       readonly value: string | number | boolean | null;
-      /** Written with a decimal point. */
+      /** Whether the number has a decimal point. */
       readonly isFloat?: boolean;
     }
   | {
-      /** A name with the keys that lead on from it. */
+      /** A name followed by keys. */
       readonly kind: "path";
       readonly root: string;
       readonly path: readonly string[];
-      /** What `a-b` means where nothing has that name. */
+      /** The meaning of `a-b` if no value has that name. */
       readonly difference?: Expression;
     }
   | {
@@ -47,14 +47,14 @@ export type Expression =
     };
 
 const WHOLE_OR_NAME = /^(?:\d+|[\p{L}_][\p{L}\p{N}_]*)$/u;
-/** Names and numbers in one difference without spaces, at most. */
+/** Maximum number of names and numbers in a difference without spaces. */
 const DIFFERENCE_MAX = 16;
-/** Filters whose value is text, which "+" concatenates even where it is a number. */
+/** Filters that return text; "+" concatenates their result even if it is numeric. */
 const TEXT_FILTERS: ReadonlySet<FilterName> = new Set(["upper", "lower", "replace", "join", "json", "shell"]);
-/** Operators that take nothing but numbers. */
+/** Operators that accept only numbers. */
 const ARITHMETIC: ReadonlySet<BinaryOperator> = new Set(["-", "*", "/", "%"]);
 
-/** Throws TemplateError for an operation on literals that fails; others on literals are done at once. */
+/** Operations on literals are evaluated at parse time. Throws TemplateError if such an operation fails. */
 export function unary(operator: UnaryOperator, operand: Expression, offset: number): Expression {
   refusePart(operand, offset);
   if (operand.kind !== "literal") return { kind: "unary", operator, operand, offset };
@@ -73,7 +73,7 @@ export function binary(
     return asLiteral(located(offset, () => applyBinary(operator, left, right)));
   }
   if (ARITHMETIC.has(operator)) {
-    // Any number will do for the operand that is not known yet: it shows whether the literal one is allowed.
+    // The operand without a value is replaced by a number, to check whether the literal one is allowed.
     const any = { value: 1 };
     const [one, other] = [left, right].map((side) => (side.kind === "literal" ? side : any));
     located(offset, () => applyBinary(operator, one ?? any, other ?? any));
@@ -81,7 +81,7 @@ export function binary(
   return { kind: "binary", operator, left, right, offset };
 }
 
-/** Whether the value of an expression is text, whatever it is of. */
+/** Whether an expression always evaluates to text. */
 export function isText(expression: Expression): boolean {
   switch (expression.kind) {
     case "literal":
@@ -103,7 +103,7 @@ function asLiteral({ value, isFloat }: OperandValue): Expression {
   };
 }
 
-/** `a-b-1` is one name; where nothing has it, it is a difference: of names and whole numbers. */
+/** `a-b-1` is one name. If no value has that name, it is a difference of names and whole numbers. */
 export function differenceIn(name: string, offset: number): Expression | undefined {
   if (!name.includes("-")) return undefined;
   const parts = name.split("-");
@@ -116,7 +116,7 @@ export function differenceIn(name: string, offset: number): Expression | undefin
     .reduce((left, right) => ({ kind: "binary", operator: "-", left, right, offset }));
 }
 
-/** `| raw` in a part of an expression would have no effect on the whole. */
+/** Rejects `| raw` in a part of an expression, where it would have no effect on the whole. */
 function refusePart(operand: Expression, offset: number): void {
   if (operand.kind === "filter" && operand.name === "raw") {
     throw new TemplateError("| raw applies to a whole expression: write {{ (a + b) | raw }}", offset);

@@ -3,9 +3,9 @@ import { FILTERS, isFilterName } from "./filters.ts";
 import type { BinaryOperator, UnaryOperator } from "./operators.ts";
 import { TemplateError } from "./template-error.ts";
 
-/** Parentheses, filters' arguments and signs inside of each other, at most. */
+/** Maximum nesting of parentheses, filter arguments and signs. */
 const MAX_DEPTH = 32;
-/** Operators and filters of one expression, at most. */
+/** Maximum number of operators and filters in one expression. */
 const MAX_OPERATORS = 256;
 export const NAME_SOURCE = "[\\p{L}_][\\p{L}\\p{N}_-]*";
 const NAME = new RegExp(NAME_SOURCE, "uy");
@@ -33,10 +33,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads an expression and the `}}` behind it. By precedence, lowest first: `or` (`||`), `and` (`&&`), `not`,
- * a comparison (`== != < <= > >= in`), `+ -`, `* / %`, a sign or `!`, filters. `a.b.0["key"]` leads into a value,
- * a filter's only argument may also follow a colon. Operations on literals are checked, and done, here.
- * Returns where the text goes on. Throws TemplateError.
+ * Parses an expression and the `}}` after it. Precedence, lowest first: `or` (`||`), `and` (`&&`), `not`, comparison
+ * (`== != < <= > >= in`), `+ -`, `* / %`, sign or `!`, filters. `a.b.0["key"]` is a path into a value; the only
+ * argument of a filter may also follow a colon. Operations on literals are checked and evaluated here. Returns the
+ * expression and the position after `}}`. Throws TemplateError.
  */
 export function parseExpression(text: string, open: number): { expression: Expression; end: number } {
   return new ExpressionParser(text, open).parse();
@@ -246,7 +246,7 @@ class ExpressionParser {
     }
   }
 
-  /** Reads an operator if one stands here, and gives its offset. */
+  /** Reads an operator at the current position and returns its offset; undefined if none matches. */
   #operator(pattern: RegExp): number | undefined {
     this.#space();
     const offset = this.#at;

@@ -4,12 +4,12 @@ import { shellQuote } from "./shell-quote.ts";
 import { toText } from "./values.ts";
 
 interface Filter {
-  /** How many arguments it takes, least and most. */
+  /** Minimum and maximum number of arguments. */
   readonly arity: readonly [number, number];
   readonly apply: (value: unknown, args: readonly unknown[]) => unknown;
 }
 
-/** The words that `split` makes: elements of a list, parts at a separator, or what white space parts. */
+/** The parts that `split` produces: elements of a list, or a text split at the separator or at white space. */
 export function words(value: unknown, separator?: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   const text = toText(value);
@@ -47,23 +47,23 @@ function sliceOf(value: unknown, range: string): unknown {
 }
 
 const filters = {
-  /** `default(x)`: x where the value is undefined, null or empty; false and 0 are values. */
+  /** `default(x)`: x if the value is undefined, null or empty; false and 0 are values. */
   default: { arity: [1, 1], apply: (value, [fallback]) => (isMissing(value) ? fallback : value) },
   upper: onText((text) => text.toUpperCase()),
   lower: onText((text) => text.toLowerCase()),
   trim: onText((text) => text.trim()),
-  /** Elements of a list, keys of an object, characters of a text. */
+  /** Number of list elements, object keys or characters of a text. */
   length: { arity: [0, 0], apply: lengthOf },
   json: { arity: [0, 0], apply: (value) => JSON.stringify(value ?? null) },
   first: { arity: [0, 0], apply: (value) => elements(value)[0] },
   last: { arity: [0, 0], apply: (value) => elements(value).at(-1) },
-  /** `join(separator)`, a comma where none is given. */
+  /** `join(separator)`; the default separator is a comma. */
   join: {
     arity: [0, 1],
     apply: (value, [separator = ","]) =>
       Array.isArray(value) ? value.map(toText).join(toText(separator)) : toText(value),
   },
-  /** `replace(from, to)`: every occurrence, as plain text. */
+  /** `replace(from, to)`: replaces every occurrence; `from` is plain text. */
   replace: {
     arity: [2, 2],
     apply: (value, [from, to]) => {
@@ -71,13 +71,13 @@ const filters = {
       return search === "" ? toText(value) : toText(value).split(search).join(toText(to));
     },
   },
-  /** `split(separator)`, at white space where none is given; bare in a shell command each part is one word. */
+  /** `split(separator)`; the default separator is white space. Unquoted in a shell command, each part is one word. */
   split: { arity: [0, 1], apply: (value, [separator]) => words(value, separator) },
   basename: onText((text) => posix.basename(text)),
   dirname: onText((text) => posix.dirname(text)),
-  /** Puts the value into a shell command or URL as it stands. */
+  /** Inserts the value into a shell command or URL unchanged. */
   raw: { arity: [0, 0], apply: (value) => value },
-  /** Quoted for a shell, a list as its words: for text that another shell will read. */
+  /** Quotes text for another shell that reads it; a list becomes its words. */
   shell: {
     arity: [0, 0],
     apply: (value) =>
@@ -85,7 +85,7 @@ const filters = {
         ? value.map((item) => shellQuote(toText(item))).join(" ")
         : shellQuote(toText(value)),
   },
-  /** `add(x)`: the sum of two numbers, else both as one text, like `+`. */
+  /** `add(x)`: the sum of two numbers; otherwise concatenates both as text, like `+`. */
   add: {
     arity: [1, 1],
     apply: (value, [other]) =>
@@ -93,14 +93,14 @@ const filters = {
         ? toText(value) + toText(other)
         : applyBinary("+", { value }, { value: other }).value,
   },
-  /** The number that a text is, 0 for other text. */
+  /** Converts text to a whole number; 0 if the text is not a number. */
   integer: { arity: [0, 0], apply: (value) => Math.trunc(numberOf(value)) },
   float: { arity: [0, 0], apply: numberOf },
   divisibleby: {
     arity: [1, 1],
     apply: (value, [by]) => numberOf(by) !== 0 && numberOf(value) % numberOf(by) === 0,
   },
-  /** `cut(x)`: the text without any x. */
+  /** `cut(x)`: removes every x from the text. */
   cut: {
     arity: [1, 1],
     apply: (value, [part]) =>
@@ -110,9 +110,9 @@ const filters = {
   title: onText((text) =>
     text.toLowerCase().replaceAll(/(?<![\p{L}\p{N}'])\p{L}/gu, (letter) => letter.toUpperCase()),
   ),
-  /** `slice("1:3")`: the elements of a list, or characters of a text, from the first place to before the second. */
+  /** `slice("1:3")`: the list elements or characters from the first index up to, not including, the second. */
   slice: { arity: [1, 1], apply: (value, [range]) => sliceOf(value, toText(range)) },
-  /** `truncatechars(n)`: a longer text ends in three dots, which count. */
+  /** `truncatechars(n)`: a longer text is cut and ends in three dots, which count towards n. */
   truncatechars: {
     arity: [1, 1],
     apply: (value, [length]) => {
@@ -123,7 +123,7 @@ const filters = {
     },
   },
   wordcount: { arity: [0, 0], apply: (value) => words(value).length },
-  /** `yesno("a,b,c")`: the first text for a true value, the second for a false one, the third for none. */
+  /** `yesno("a,b,c")`: the first text for a true value, the second for a false one, the third for a missing one. */
   yesno: {
     arity: [0, 1],
     apply: (value, [texts = "yes,no,maybe"]) => {
@@ -132,9 +132,9 @@ const filters = {
       return isTrue(value) ? yes : no;
     },
   },
-  /** `default_if_none(x)`: x if there is no value; the empty text is one. */
+  /** `default_if_none(x)`: x if the value is missing; the empty text is a value. */
   default_if_none: { arity: [1, 1], apply: (value, [fallback]) => value ?? fallback },
-  /** Does nothing: no value is escaped as HTML. */
+  /** Does nothing: values are never escaped as HTML. */
   safe: { arity: [0, 0], apply: (value) => value },
   urlencode: onText((text) => encodeURIComponent(text.toWellFormed())),
 } satisfies Record<string, Filter>;

@@ -20,13 +20,13 @@ export type BinaryOperator =
 
 export type UnaryOperator = "not" | "negate";
 
-/** An operand's value. `isFloat` keeps 2.0 apart from 2, which JavaScript does not: 5 / 2 is 2, 5 / 2.0 is 2.5. */
+/** An operand's value. `isFloat` distinguishes 2.0 from 2, which JavaScript does not: 5 / 2 is 2, 5 / 2.0 is 2.5. */
 export interface OperandValue {
   readonly value: unknown;
   readonly isFloat?: boolean;
 }
 
-/** What an operator refuses, before its offset is known. */
+/** An operation that the operands do not allow, before its offset is known. */
 class OperatorError extends Error {}
 
 interface Numeric {
@@ -35,16 +35,16 @@ interface Numeric {
 }
 
 const NUMERIC_TEXT = /^\s*[+-]?\d+(\.\d+)?\s*$/;
-/** Digits that a float is rounded to, so that 0.1 + 0.2 is 0.3. */
+/** Significant digits to which a float is rounded, so that 0.1 + 0.2 is 0.3. */
 const FLOAT_DIGITS = 15;
-/** Longer text is no number that anything calculates with; in UTF-16 units. */
+/** Longer text is not converted to a number. UTF-16 units. */
 const NUMERIC_LENGTH = 64;
-/** Longest text that a concatenation makes, as long as the output of a step may be. UTF-16 units. */
+/** Maximum length of a concatenation, equal to the maximum output of a step. UTF-16 units. */
 const TEXT_MAX = 10 * 1024 * 1024;
-/** Longest operand text in an error message. */
+/** Maximum length of an operand in an error message. */
 const SHOWN_LENGTH = 40;
 
-/** Runs an operation; what it refuses is an OperationError at this offset. */
+/** Runs an operation and converts its OperatorError to an OperationError at this offset. */
 export function located<Result>(offset: number, operation: () => Result): Result {
   try {
     return operation();
@@ -54,12 +54,15 @@ export function located<Result>(offset: number, operation: () => Result): Result
   }
 }
 
-/** What counts as not given: undefined, null and the empty string. */
+/** Whether a value is missing: undefined, null or the empty string. */
 export function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
-/** False are: no value, false, 0, an empty list or object, and the texts "", "false" and "0". Params and exports are text. */
+/**
+ * False: a missing value, false, 0, an empty list or object, and the texts "", "false" and "0" (params and exports are
+ * text).
+ */
 export function isTrue(value: unknown): boolean {
   if (isMissing(value)) return false;
   if (typeof value === "string") return !/^\s*(?:false|[+-]?0+(?:\.0+)?)\s*$/i.test(value);
@@ -67,7 +70,7 @@ export function isTrue(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** Throws OperatorError. `and` and `or` give true or false, as in the reference; reference 2.6. */
+/** Throws OperatorError. `and` and `or` return true or false, as in the reference; reference 2.6. */
 export function applyBinary(operator: BinaryOperator, left: OperandValue, right: OperandValue): OperandValue {
   switch (operator) {
     case "and":
@@ -103,7 +106,7 @@ export function applyUnary(operator: UnaryOperator, operand: OperandValue): Oper
   return { value: 0 - number, isFloat };
 }
 
-/** Numbers, and text that is a number, are added; other text is concatenated. */
+/** Adds numbers and numeric text; concatenates other text. */
 function add(left: OperandValue, right: OperandValue): OperandValue {
   const [one, other] = [readNumber(left), readNumber(right)];
   if (one !== undefined && other !== undefined) return calculate("+", one, other);
@@ -131,7 +134,7 @@ function calculate(operator: "+" | "-" | "*" | "/" | "%", left: Numeric, right: 
     if (!Number.isFinite(result)) throw new OperatorError(`the result of "${operator}" is too large`);
     return { value: Number(result.toPrecision(FLOAT_DIGITS)), isFloat };
   }
-  // Integers stay integers, as in Go: the quotient is truncated towards zero. Adding 0 makes -0 a plain 0.
+  // Integer division truncates towards zero, as in Go. Adding 0 turns -0 into 0.
   const whole = Math.trunc(result) + 0;
   if (!Number.isSafeInteger(whole)) {
     throw new OperatorError(
@@ -156,7 +159,10 @@ function calculateNumber(operator: "+" | "-" | "*" | "/" | "%", left: number, ri
   }
 }
 
-/** A number, or text that is one; undefined for anything else. Throws OperatorError for an integer that is too large. */
+/**
+ * The number that a value or its text contains; undefined for other values. Throws OperatorError if an integer is too
+ * large.
+ */
 function readNumber({ value, isFloat }: OperandValue): Numeric | undefined {
   if (typeof value === "number") return { number: value, isFloat: isFloat ?? !Number.isInteger(value) };
   if (typeof value !== "string" || value.length > NUMERIC_LENGTH) return undefined;
@@ -178,7 +184,7 @@ function toNumber(operand: OperandValue, operator: string): Numeric {
 
 const shown = (value: unknown): string => JSON.stringify(toText(value).slice(0, SHOWN_LENGTH));
 
-/** Two texts are compared as text ("1.10" is not "1.1"); a number and numeric text as numbers. */
+/** Compares two texts as text ("1.10" is not "1.1"), a number and numeric text as numbers. */
 function isEqual(left: OperandValue, right: OperandValue): boolean {
   if (isMissing(left.value) || isMissing(right.value)) {
     return isMissing(left.value) && isMissing(right.value);
@@ -190,7 +196,10 @@ function isEqual(left: OperandValue, right: OperandValue): boolean {
   return toText(left.value) === toText(right.value);
 }
 
-/** Negative, 0 or positive, or NaN where one has no value. Numbers and numeric text by value, other text by code units. */
+/**
+ * Negative, 0 or positive; NaN if either value is missing. Numbers and numeric text compare by value, other text by
+ * code units.
+ */
 function compare(left: OperandValue, right: OperandValue, operator: string): number {
   if (isMissing(left.value) || isMissing(right.value)) return Number.NaN;
   const [one, other] = [readNumber(left), readNumber(right)];

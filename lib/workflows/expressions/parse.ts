@@ -3,7 +3,7 @@ import { NAME_SOURCE, parseExpression } from "./expression.ts";
 import type { Expression } from "./expression-tree.ts";
 import { spellings } from "./values.ts";
 
-/** Keeps what was used last, bounded by how many entries and how many characters of keys. */
+/** An LRU cache, bounded by the number of entries and the total length of their keys. */
 export class TemplateCache<Value> {
   readonly #limits: { readonly entries: number; readonly characters: number };
   readonly #entries = new Map<string, Value>();
@@ -25,7 +25,7 @@ export class TemplateCache<Value> {
     return value;
   }
 
-  /** Returns the value, which stays uncached when its key alone passes the limit. */
+  /** Returns the value; does not cache it if its key alone exceeds the limit. */
   add(key: string, value: Value): Value {
     if (key.length > this.#limits.characters) return value;
     this.#entries.set(key, value);
@@ -39,24 +39,24 @@ export class TemplateCache<Value> {
   }
 }
 
-/** A place in a template where a value goes. */
+/** A placeholder in a template. */
 export interface Reference {
   readonly expression: Expression;
-  /** Where it begins in the text, in UTF-16 units. */
+  /** Offset in the text, in UTF-16 units. */
   readonly offset: number;
 }
 
-/** A parsed template: its text in order, with the references between. */
+/** A parsed template: literal text and references, in order. */
 export interface Template {
   readonly text: string;
   readonly parts: readonly (string | Reference)[];
 }
 
-/** What renderers take: a parsed template, or text to be parsed with no loop variable in scope. */
+/** The input of renderers: a parsed template, or text that is parsed without loop variables. */
 export type TemplateSource = Template | string;
 
 export interface TemplateScope {
-  /** Names that `[[name]]` refers to here; any other `[[…]]` is text. */
+  /** Names that `[[name]]` refers to; any other `[[…]]` is text. */
   readonly loopVariables: readonly string[];
 }
 
@@ -65,9 +65,8 @@ const LOOP_REFERENCE = new RegExp(`\\[\\[(${NAME_SOURCE})\\]\\]`, "uy");
 const cache = new TemplateCache<Template>({ entries: 2_000, characters: 4_000_000 });
 
 /**
- * Parses `{{expression}}` and, for loop variables in scope, `[[name]]`; everything else is text. Parsed
- * templates are kept, so parsing the same text again is cheap. Of more than two braces the inner two count.
- * Throws TemplateError with the offset. Seed: workflow 2.7.
+ * Parses `{{expression}}` and, for loop variables in scope, `[[name]]`; everything else is text. Caches parsed
+ * templates. Of more than two braces the inner two count. Throws TemplateError with the offset. Seed: workflow 2.7.
  */
 export function parseTemplate(text: string, scope?: TemplateScope): Template {
   const loopVariables = text.includes("[[") ? (scope?.loopVariables ?? []) : [];
@@ -84,8 +83,8 @@ export function isReference(part: string | Reference): part is Reference {
 }
 
 /**
- * The names whose values a template needs, each once, secrets as `secrets.NAME`. A name with hyphens is
- * listed in both spellings that are looked up, as written and with underscores.
+ * The distinct names that a template references, secrets as `secrets.NAME`. A name with hyphens is listed in both
+ * spellings that are looked up: as written and with underscores.
  */
 export function referencedNames(source: TemplateSource): string[] {
   const names = new Set<string>();
@@ -97,8 +96,8 @@ export function referencedNames(source: TemplateSource): string[] {
 }
 
 /**
- * The names that leave a template without a value if nothing gives them one, each with the spellings that are
- * looked up; secrets are not among them, and those with `| default` only as `optional`.
+ * The names that must have a value for a template to render completely, each with the spellings that are looked up.
+ * Secrets are omitted; names with `| default` are marked `optional`.
  */
 export function neededNames(source: TemplateSource): readonly NeededName[] {
   const needed = new Map<string, NeededName>();
@@ -133,9 +132,9 @@ export function neededNames(source: TemplateSource): readonly NeededName[] {
 export interface NeededName {
   readonly name: string;
   readonly spellings: readonly string[];
-  /** Names whose difference it is, if no spelling of its own has a value; empty if it can be none. */
+  /** If no spelling has a value: the names whose difference it is. Empty if it cannot be a difference. */
   readonly parts: readonly string[];
-  /** `| default` stands for it. */
+  /** `| default` replaces a missing value. */
   readonly optional: boolean;
 }
 

@@ -6,10 +6,10 @@ import { PROGRAM_CALL, REMOTE_CALL, SHELL_CALL, shellText } from "./script-shell
 import { TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
 
-/** Code kept to look back at, characters: longer than the start of a call that SHELL_CALL finds. */
+/** Characters of preceding code that are kept; longer than the start of a call that SHELL_CALL matches. */
 const TAIL = 32;
 
-/** A call with a command for another host, and the argument under way, counted from 0. */
+/** A call with a command for another host, and the current argument, counted from 0. */
 interface RemoteCall {
   readonly depth: number;
   readonly brackets: number;
@@ -17,22 +17,23 @@ interface RemoteCall {
 }
 
 export interface ScriptOptions extends Pick<ShellOptions, "trusted"> {
-  /** The script is a condition: text that is a plain number counts as that number. */
+  /** The script is a condition: text that is a plain number is converted to that number. */
   readonly condition?: boolean;
 }
 
 export interface RenderedScript {
   readonly code: string;
-  /** Values that the code names, under names of ours. */
+  /** Values that the code references, by generated variable names. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Renders a script: values never become code. In code a placeholder is a variable that holds the value, the
- * texts `true` and `false` as truth values; in a string or template literal it is the value's text; in a
- * comment it is nothing. With `| raw` the value's text is code. The text of `exec_cmd` and `bash`, and the second of
- * `ssh_exec`, is a shell command, and its values are rendered as in one. Throws TemplateError for a placeholder in a regular expression, after a backslash, anywhere in the
- * arguments of such a call but in one quoted text that is all of them, or in those of `exec_python` and `exec_ts`.
+ * Renders a script: values never become code. In code, a placeholder is a variable that holds the value (the texts
+ * `true` and `false` become booleans); in a string or template literal it is the value's text; in a comment it is
+ * empty. With `| raw` the value's text is code. The text of `exec_cmd` and `bash`, and the second argument of
+ * `ssh_exec`, are rendered as shell commands. Throws TemplateError for a placeholder in a regular expression or after
+ * a backslash; in the arguments of such a call, unless one quoted text is the whole argument; and in the arguments of
+ * `exec_python` and `exec_ts`.
  */
 export function renderScript(
   source: TemplateSource,
@@ -48,7 +49,7 @@ export function renderScript(
   return script.done();
 }
 
-/** A number as people write it; one with zeros before it is an id, and stays text. */
+/** A number in plain notation; one with leading zeros is an id and stays text. */
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 
 class Script {
@@ -57,30 +58,30 @@ class Script {
   readonly #lexer = new ScriptLexer();
   readonly #variables: Record<string, unknown> = {};
   #code = "";
-  /** Definitions of string literals with values in them. They stand before the code, on its first line. */
+  /** Definitions of string literals that contain values. They precede the code, on its first line. */
   #literals = "";
   #names = 0;
-  /** Where the quoted literal that the code ends in begins, and whether a value is in it. */
+  /** Start of the quoted literal at the end of the code, and whether it contains a value. */
   #start = 0;
   #filled = false;
   /** The end of the code, with one space for white space and comments and a quote for each literal. */
   #tail = "";
-  /** The last two characters of the code that mean something, a string literal being one of them. */
+  /** The last two significant characters of the code; a string literal counts as one. */
   #before = "";
-  /** A literal that is a property's name if a colon comes next. */
+  /** A literal that is a property name if a colon follows. */
   #maybeKey: string | undefined;
-  /** Open parentheses, and at which of them a shell call began. */
+  /** Number of open parentheses, and the depths at which shell calls began. */
   #depth = 0;
   #shellCalls: number[] = [];
-  /** Likewise calls whose second text a shell of another host runs. */
+  /** Open calls whose second argument is a command for another host's shell. */
   #remoteCalls: RemoteCall[] = [];
-  /** Open brackets and braces. */
+  /** Number of open brackets and braces. */
   #brackets = 0;
-  /** Likewise calls whose text is a program. */
+  /** Depths of open calls whose text is a program in another language. */
   #programCalls: number[] = [];
-  /** The pieces of a literal that is a shell command; undefined in any other. */
+  /** The parts of a literal that is a shell command; undefined in other literals. */
   #command: (string | Reference)[] | undefined;
-  /** Where a shell command ended that must be all there is in the call. */
+  /** The end of a shell command that must be the only text in the call. */
   #commandEnd: Reference | undefined;
 
   constructor(values: Values, options: ScriptOptions) {
@@ -144,12 +145,12 @@ class Script {
     );
   }
 
-  /** Inside of brackets nobody counts arguments: that may be the command. */
+  /** Arguments inside brackets are not counted, so any of them may be the command. */
   #mayBeRemoteCommand(): boolean {
     return this.#remoteCalls.some(({ argument, brackets }) => argument === 1 || brackets !== this.#brackets);
   }
 
-  /** Outputs and parameters are text: `true` and `false` are meant as such, numbers where they are compared. */
+  /** Outputs and params are text: `true` and `false` become booleans, and numbers are converted in conditions. */
   #inCode(value: unknown): unknown {
     if (value === "true" || value === "false") return value === "true";
     if (this.#options.condition === true && typeof value === "string" && NUMBER.test(value))
@@ -161,7 +162,7 @@ class Script {
     return { code: this.#literals + this.#code, variables: this.#variables };
   }
 
-  /** A literal with values in it becomes a name, so that it stays one operand wherever it stands. */
+  /** A literal that contains values becomes a variable, so that it stays one operand. */
   #endLiteral(): void {
     if (!this.#filled) return;
     this.#filled = false;
@@ -171,7 +172,9 @@ class Script {
     if (/^[{,]/.test(this.#before)) this.#maybeKey = name;
   }
 
-  /** A shell command goes in as a variable: its text with the values quoted for the shell before it. */
+  /**
+   * A shell command is inserted as a variable: its text, preceded by assignments of the values, quoted for the shell.
+   */
   #commandText(name: string): string {
     const pieces = this.#command ?? [];
     this.#commandEnd = pieces.find((piece) => typeof piece !== "string");

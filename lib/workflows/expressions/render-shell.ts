@@ -11,53 +11,53 @@ import { type ShellFile, ShellVariables, type WriteFile } from "./shell-variable
 import { ExecutedValueError, TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
 
-/** The kernel takes at most 128 KiB in one string of an environment. */
+/** Linux allows at most 128 KiB in one environment string. */
 const MAX_ENV_BYTES = 96 * 1024;
-/** The kernel takes 2 MiB of arguments and environment together with the usual stack limit. */
+/** Linux allows 2 MiB of arguments and environment together with the usual stack limit. */
 const MAX_TOTAL_BYTES = 1024 * 1024;
-/** Each word of `| split` is a variable of its own. */
+/** Each word of `| split` is a separate variable. */
 const MAX_WORDS = 4096;
 const INTEGER = /^\s*(?:[+-]?\d+\s*)?$/;
 const ELEMENT = /^\s*[A-Za-z_]\w*\[/;
 
 export interface ShellOptions {
-  /** Largest value passed in the environment, in bytes; larger ones go by file. 96 KiB where not given. */
+  /** Largest value in the environment, bytes; larger values are written to files. Default: 96 KiB. */
   readonly maxEnvBytes?: number;
-  /** All values in the environment together, in bytes. 1 MiB where not given. */
+  /** Maximum total size of the values in the environment, bytes. Default: 1 MiB. */
   readonly maxTotalBytes?: number;
   /** Writes a value that is too large; without it such a value is an error. */
   readonly writeFile?: WriteFile;
-  /** Names whose values are the workflow's own text (param defaults, our paths) and go in as syntax. */
+  /** Names whose values are the workflow's own text (param defaults, Weft's paths) and are inserted as syntax. */
   readonly trusted?: Trust;
 }
 
 export interface ShellCommand {
-  /** For bash. */
+  /** The script for bash. */
   readonly script: string;
-  /** To be added to the environment of the process. */
+  /** Variables to add to the environment of the process. */
   readonly env: Readonly<Record<string, string>>;
-  /** What `writeFile` wrote; to be removed when the command is done. */
+  /** The files that `writeFile` wrote; the caller removes them after the command. */
   readonly files: readonly ShellFile[];
 }
 
-/** A value on its way into the command. */
+/** A value to be inserted into the command. */
 interface Slot {
   readonly reference: Reference;
   readonly text: string;
-  /** The text is quoted for a shell already: as one word, or as the words of a list. */
+  /** The text is already quoted for a shell, as one word or as the words of a list. */
   readonly quoted?: "word" | "words";
-  /** The parts of one that ends in `| split`. */
+  /** The parts of a value that ends in `| split`. */
   readonly words?: readonly string[];
 }
 
 /**
- * Renders a bash command. A value becomes a reference to an environment variable, quoted as its place
- * needs: it is one word, or part of one, and never syntax; in a comment it is dropped. Exceptions, by name
- * or filter: trusted names, literals and `| raw` are text; `| split` makes each part a word of its own where
- * the shell splits words, with no glob expansion; `| shell` is quoted text, for an inner shell to read.
- * Where bash evaluates arithmetic only integers are taken. The body of a quoted here-document keeps all of its
- * other text as it is. Throws ExecutedValueError for a value that reaches an interpreter, and TemplateError for
- * one as a variable's name or with a NUL among others.
+ * Renders a bash command. A value becomes a reference to an environment variable, quoted as its position requires: it
+ * is one word, or part of one, and never syntax; in a comment it is dropped. Exceptions, by name or filter: trusted
+ * names, literals and `| raw` are text; `| split` makes each part a separate word where the shell splits words,
+ * without glob expansion; `| shell` is quoted text for an inner shell. Where bash evaluates arithmetic, only integers
+ * are accepted. All other text in the body of a quoted here-document is unchanged. Throws ExecutedValueError for a
+ * value that reaches an interpreter, and TemplateError for other invalid values, such as a variable's name or a value
+ * with a NUL.
  */
 export function renderShell(
   source: TemplateSource,
@@ -93,12 +93,12 @@ export function renderShell(
   return { script, env: variables.env, files: variables.files };
 }
 
-/** Why a value cannot stand where this interpreter reads it. */
+/** Explains why a value is rejected where this interpreter reads it. */
 export function executedMessage(reader: string): string {
   return `${reader} reads this value as part of a program, so the value could execute commands: pass it as an argument or in a variable (bash -c '… "$1" …' _ {{x}}), write | shell where a shell reads it as one word, or | raw if whoever sets the value may execute commands`;
 }
 
-/** A text to be put in as it stands, or a slot. */
+/** Returns text to insert unchanged, or a slot. */
 function readSlot(reference: Reference, values: Values, trust: Trust | undefined): Slot | string {
   const { expression, offset } = reference;
   const { value, trusted } = evaluate(expression, values, trust);
@@ -107,7 +107,7 @@ function readSlot(reference: Reference, values: Values, trust: Trust | undefined
   if (text.includes(HOLE))
     throw new TemplateError("a value with a NUL cannot stand in a shell command", offset);
   if (isRaw(expression)) return text;
-  // Quoted text has to know what reads it before it can be put in, even where the value is trusted.
+  // The reader of quoted text must be known before the text is inserted, even if the value is trusted.
   if (expression.kind === "filter" && expression.name === "shell") {
     const { value: unquoted } = evaluate(expression.input, values);
     return { reference, text, quoted: Array.isArray(unquoted) ? "words" : "word" };
@@ -140,7 +140,7 @@ function placed(hole: Hole, slot: Slot, inProgram: boolean, bind: (text: string)
       return `'"${bind(slot.text)}"$'`;
     case "bare":
       if (hole.arithmetic) return bind(slot.text);
-      // Where this shell is the one to read it; an inner one gets the quoted text as data.
+      // Insert as is only if this shell reads the text; an inner shell receives the quoted text as data.
       if (!inProgram && isReadHere(hole, slot)) return slot.text;
       if (slot.words !== undefined && hole.argument) {
         return slot.words.map((word) => `"${bind(word)}"`).join(" ");
@@ -151,20 +151,20 @@ function placed(hole: Hole, slot: Slot, inProgram: boolean, bind: (text: string)
   }
 }
 
-/** Whether quoted text is syntax of this command: a list only where words stand side by side, or `x=a b` runs b. */
+/** Whether quoted text is syntax of this command. A list is allowed only between words, since `x=a b` runs b. */
 function isReadHere(hole: Hole, slot: Slot): boolean {
   if (slot.quoted === undefined || hole.expansion) return false;
   return slot.quoted === "word" || hole.argument;
 }
 
-/** What a backslash or dollar sign before the value becomes, so that it acts on nothing. */
+/** The replacement of a backslash or dollar sign before the value, so that it has no effect. */
 function rewriteBefore(hole: Hole): string {
   if (hole.before === "" || hole.arithmetic) return "";
   if (hole.before === "$") return "\\$";
   return hole.quoting === "bare" ? "" : "\\\\";
 }
 
-/** What reaches an interpreter is refused, whatever it is; what may become an option or syntax, by its text. */
+/** Rejects every value that reaches an interpreter, and by its text a value that may become an option or syntax. */
 function checkExecution(position: number, slot: Slot, rules: ExecutionRules): void {
   const { offset } = slot.reference;
   const reader = rules.executed.get(position);

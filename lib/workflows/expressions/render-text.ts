@@ -3,7 +3,7 @@ import { isReference, type TemplateSource, toTemplate } from "./parse.ts";
 import { TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
 
-/** Renders into plain text: names, messages, request bodies. Values go in as they are. */
+/** Renders plain text: names, messages, request bodies. Values are not escaped. */
 export function renderText(source: TemplateSource, values: Values): string {
   let text = "";
   for (const part of toTemplate(source).parts) {
@@ -12,7 +12,7 @@ export function renderText(source: TemplateSource, values: Values): string {
   return text;
 }
 
-/** A template that is one reference and nothing else gives its value as it is, any other one its text. */
+/** A template that is a single reference returns its value unchanged; any other template returns text. */
 export function renderValue(source: TemplateSource, values: Values): unknown {
   const template = toTemplate(source);
   const parts = template.parts.filter((part) => isReference(part) || part.trim() !== "");
@@ -21,7 +21,7 @@ export function renderValue(source: TemplateSource, values: Values): unknown {
   return evaluate(only.expression, values).value;
 }
 
-/** Renders an HTTP header's value. Throws TemplateError where a value has a line break or NUL in it. */
+/** Renders an HTTP header's value. Throws TemplateError if a value contains a line break or NUL. */
 export function renderHeader(source: TemplateSource, values: Values): string {
   let text = "";
   for (const part of toTemplate(source).parts) {

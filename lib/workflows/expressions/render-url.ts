@@ -3,14 +3,14 @@ import { isReference, type Reference, type TemplateSource, toTemplate } from "./
 import { TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
 
-/** Which part of the URL the text so far has come to. */
+/** The part of the URL at the end of the text so far. */
 type Place = "start" | "authority" | "path" | "query";
 
 /**
- * Renders a URL. A value is one component of it and percent-encoded, with these exceptions: one that the
- * URL begins with is text (`{{BaseUrl}}/x`), one behind `scheme://` keeps the colon and brackets of
- * `host:port` and `[::1]`, and `| raw` or `| urlencode` leave the value as it stands. Throws TemplateError
- * where a value would be the path segment `.` or `..`, which no encoding hides from URL parsers.
+ * Renders a URL. A value is one percent-encoded component, with these exceptions: a value at the start of the URL is
+ * text (`{{BaseUrl}}/x`), a value after `scheme://` keeps the colon and brackets of `host:port` and `[::1]`, and `|
+ * raw` or `| urlencode` insert the value unchanged. Throws TemplateError if a value would be the path segment `.` or
+ * `..`, which URL parsers resolve even if encoded.
  */
 export function renderUrl(source: TemplateSource, values: Values): string {
   let url = "";

@@ -1,4 +1,4 @@
-/** What a place in JavaScript source is in; `code` is inside `${…}` too. */
+/** The syntactic context of a position in JavaScript source; `code` includes the inside of `${…}`. */
 export type ScriptPlace =
   | "code"
   | "'"
@@ -8,22 +8,19 @@ export type ScriptPlace =
   | "block comment"
   | "regular expression";
 
-/** Words after which a `/` begins a regular expression, though they end like values. */
+/** Keywords after which a `/` begins a regular expression, although they look like values. */
 const BEFORE_REGEX =
   /(?:^|[^\w$.])(?:return|typeof|case|in|of|do|else|void|delete|throw|new|instanceof|yield|await)$/;
 const ENDS_VALUE = /[\w$)\]}"'`]$/;
-/** Code kept to look back at, characters: longer than the longest of those words. */
+/** Characters of preceding code that are kept; longer than the longest of those keywords. */
 const LOOK_BACK = 16;
 
-/**
- * Follows JavaScript source character by character: just enough of its grammar to know what the place that
- * comes next is in.
- */
+/** Reads JavaScript source character by character, with enough grammar to know the context of the next position. */
 export class ScriptLexer {
   place: ScriptPlace = "code";
-  /** A backslash stands last, which would escape whatever comes next. */
+  /** Whether the last character is a backslash that escapes the next one. */
   escaped = false;
-  /** Braces open in each `${…}` around this place, innermost last. */
+  /** Number of open braces in each enclosing `${…}`, innermost last. */
   readonly #braces: number[] = [];
   /** The end of the code so far, without comments. */
   #code = "";
@@ -31,7 +28,7 @@ export class ScriptLexer {
   /** Inside `[…]` of a regular expression, where `/` does not end it. */
   #inClass = false;
 
-  /** Takes a character; `next` is the one after it, empty at the end of what is known. */
+  /** Consumes a character; `next` is the following one, empty at the end of the known text. */
   take(character: string, next: string): void {
     if (this.place === "code") this.#takeCode(character, next);
     else if (this.escaped) this.escaped = false;
@@ -39,7 +36,7 @@ export class ScriptLexer {
     this.#last = character;
   }
 
-  /** A value takes this place, as a name would. */
+  /** Records that a value is inserted here, as a name would be. */
   takeName(): void {
     if (this.place === "code") this.#code = "v";
     this.#last = "v";
@@ -58,7 +55,7 @@ export class ScriptLexer {
     this.#code = (this.#code + character).slice(-LOOK_BACK);
   }
 
-  /** Counts braces inside `${…}`; the one that closes it goes back into the template literal. */
+  /** Counts braces inside `${…}`; the brace that closes it returns to the template literal. */
   #count(change: 1 | -1): void {
     const open = this.#braces.pop();
     if (open === undefined) return;

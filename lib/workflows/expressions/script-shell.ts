@@ -3,13 +3,16 @@ import { renderShell, type ShellOptions } from "./render-shell.ts";
 import { shellQuote } from "./shell-quote.ts";
 import type { Values } from "./values.ts";
 
-/** Code that ends where the arguments of a call begin whose text a shell runs. */
+/** Code that ends at the start of the arguments of a call that runs its text in a shell. */
 export const SHELL_CALL = /(?:^|[^\w$.])(?:exec_cmd|execCmd|bash)\s*\(\s*$/;
 
-/** Likewise where it is the second argument that a shell runs, on another host. */
+/** Code that ends at the start of the arguments of a call whose second argument runs in a shell on another host. */
 export const REMOTE_CALL = /(?:^|[^\w$.])(?:ssh_exec|sshExec)\s*\(\s*$/;
 
-/** Likewise where the text is a program of another language, in which nobody knows how to quote a value. */
+/**
+ * Code that ends at the start of the arguments of a call whose text is a program in a language for which values cannot
+ * be quoted.
+ */
 export const PROGRAM_CALL = /(?:^|[^\w$.])(?:exec_python|execPython|exec_ts|execTs)\s*\(\s*$/;
 
 const ESCAPE = /\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))/g;
@@ -25,9 +28,9 @@ const SHORT: Readonly<Record<string, string>> = {
 const LINE_END = /^(?:\r\n|[\n\r\u2028\u2029])$/;
 
 /**
- * The command that a quoted literal of a script holds, given as the characters between its quotes with the
- * references among them: each value is set in a shell variable first, quoted, and the command names the
- * variable as its place needs. Throws TemplateError where a shell command could not hold the value either.
+ * The shell command in a quoted literal of a script, given as the characters between its quotes and the references
+ * among them. Each value is first assigned, quoted, to a shell variable; the command expands the variable as its
+ * position requires. Throws TemplateError if a shell command could not contain the value either.
  */
 export function shellText(
   pieces: readonly (string | Reference)[],
@@ -50,7 +53,7 @@ export function shellText(
   return variables.join("") + script;
 }
 
-/** What the characters of a JavaScript string literal stand for. */
+/** Decodes the escapes of a JavaScript string literal. */
 function unescaped(characters: string): string {
   return characters.replace(ESCAPE, (_all, braced?: string, four?: string, two?: string, other = "") => {
     const hex = braced ?? four ?? two;

@@ -1,4 +1,4 @@
-/** A stretch of the lexed text. */
+/** A range of the lexed text. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -7,29 +7,29 @@ export interface Span {
 export interface Redirection {
   /** `<`, `<<`, `<<<`, `>` and so on. */
   readonly operator: string;
-  /** What stands before the operator, empty for the default. */
+  /** The descriptor before the operator; empty for the default. */
   readonly descriptor: string;
-  /** The target's word or the body of the here-document; undefined until it is read. */
+  /** The target word or the body of the here-document; undefined until it is read. */
   span?: Span;
   /** A here-document whose text is not expanded. */
   readonly quoted?: boolean;
 }
 
-/** Words between two operators of the shell, keywords and assignments included. */
+/** The words between two shell operators, including keywords and assignments. */
 export interface SimpleCommand extends Span {
   readonly words: readonly Span[];
   readonly redirections: readonly Redirection[];
-  /** It reads the output of the command before it. */
+  /** Whether it reads the output of the previous command. */
   readonly piped: boolean;
 }
 
-/** Commands that stand side by side: the whole text, `$(…)`, `(…)`, backticks, and the words of an array. */
+/** A list of commands: the whole text, `$(…)`, `(…)`, backticks, or the words of an array. */
 export interface CommandList {
   readonly opener: "text" | "paren" | "array" | "backtick";
   readonly parent: CommandList | undefined;
-  /** The shell calculates with what they print. */
+  /** Whether the shell evaluates their output as arithmetic. */
   readonly arithmetic: boolean;
-  /** Of its content. */
+  /** Start of the content. */
   readonly start: number;
   end: number;
   readonly commands: SimpleCommand[];
@@ -39,11 +39,11 @@ export interface CommandList {
 export interface Expansion {
   readonly index: number;
   readonly name: string;
-  /** `${!name}`: the value names another variable. */
+  /** `${!name}`: the value is the name of another variable. */
   readonly indirect: boolean;
-  /** The shell calculates with the value. */
+  /** Whether the shell evaluates the value as arithmetic. */
   readonly arithmetic: boolean;
-  /** Outside of quotes, where the value is split into words. */
+  /** Whether it is unquoted, so that the value is split into words. */
   readonly bare: boolean;
   readonly list: CommandList;
 }

@@ -1,7 +1,7 @@
 import { makesIntegers } from "./shell-arithmetic.ts";
 import type { CommandList, Redirection, Span } from "./shell-commands.ts";
 
-/** How the text around a place is quoted, and so what a value there has to look like. */
+/** How the text around a position is quoted, which decides how a value there must be written. */
 export type Quoting =
   | "bare"
   | "single"
@@ -14,60 +14,60 @@ export type Quoting =
   | "arithmetic"
   | "variable-name";
 
-/** A place for a value in a shell command. */
+/** A position for a value in a shell command. */
 export interface Hole {
   /** Its position in the lexed text. */
   readonly index: number;
   readonly quoting: Quoting;
-  /** The shell will evaluate what stands here as arithmetic, in which text can run commands. */
+  /** Whether the shell evaluates the value as arithmetic, in which text can run commands. */
   readonly arithmetic: boolean;
-  /** The value would name a variable for a builtin, in which a subscript can run commands. */
+  /** Whether the value is a variable name for a builtin; a subscript in it can run commands. */
   readonly names: boolean;
   /** Inside `${…}`. */
   readonly expansion: boolean;
-  /** In a word of a command where unquoted text would be split: no assignment, redirection or test. */
+  /** In a word of a command where unquoted text is split: not in an assignment, redirection or test. */
   readonly argument: boolean;
-  /** A backslash or dollar sign right before it, which would act on what is put here. */
+  /** A backslash or dollar sign directly before the value, which would apply to it. */
   readonly before: "" | "\\" | "$";
-  /** How many backticks are open around it. */
+  /** Number of open backticks. */
   readonly backticks: number;
-  /** The innermost list of commands around it. */
+  /** The innermost enclosing list of commands. */
   readonly list: CommandList;
 }
 
-/** A stretch in which commands stand: the whole text, `$(…)`, a subshell, backticks, an array's words. */
+/** A range that contains commands: the whole text, `$(…)`, a subshell, backticks, or the words of an array. */
 export interface CommandFrame {
   readonly kind: "command";
   readonly opener: "text" | "paren" | "array" | "backtick";
-  /** Start of the word under way, -1 between words. */
+  /** Start of the current word; -1 between words. */
   wordStart: number;
-  /** The next word is a command's name or a keyword. */
+  /** Whether the next word is a command name or a keyword. */
   expectsCommand: boolean;
-  /** `case … esac` that are open here, in which a `)` ends a pattern. */
+  /** Number of open `case … esac`, in which a `)` ends a pattern. */
   cases: number;
   /** Inside `[[ … ]]`. */
   inTest: boolean;
-  /** Here-documents whose bodies begin at the next line. */
+  /** Here-documents whose bodies begin on the next line. */
   readonly heredocs: Heredoc[];
-  /** The next word belongs to a redirection. */
+  /** Whether the next word belongs to a redirection. */
   redirects: boolean;
   /** The command's first word, once it is complete. */
   name: string | undefined;
-  /** The word before. */
+  /** The previous word. */
   previous: string;
-  /** The command makes its variables integers: what they are set to is evaluated. */
+  /** Whether the command makes its variables integers, so that assigned values are evaluated. */
   calculates: boolean;
   readonly list: CommandList;
-  /** Of the command under way. */
+  /** Words of the current command. */
   words: Span[];
   redirections: Redirection[];
-  /** The command under way reads the output of the one before. */
+  /** Whether the current command reads the output of the previous one. */
   piped: boolean;
 }
 
 export interface Heredoc {
   readonly delimiter: string;
-  /** Where the delimiter stands as written, with its quotes. */
+  /** The delimiter as written, including its quotes. */
   readonly written: { readonly start: number; readonly end: number };
   readonly quoted: boolean;
   readonly stripTabs: boolean;
@@ -78,19 +78,19 @@ export interface Heredoc {
 export interface ExpansionFrame {
   readonly kind: "expansion";
   readonly start: number;
-  /** Quotes around it make its inside quoted. */
+  /** Whether quotes around it also quote its content. */
   readonly quoted: boolean;
-  /** `${x:-…}` and its like, in which single quotes are text when it is quoted; in patterns they quote. */
+  /** `${x:-…}` and similar expansions, in which single quotes are literal when it is quoted; in patterns they quote. */
   readonly takesWord: boolean;
 }
 
-/** `((…))`, `$((…))` or `$[…]`: how many parentheses are open in it. */
+/** `((…))`, `$((…))` or `$[…]`, and the number of open parentheses in it. */
 export interface ArithmeticFrame {
   readonly kind: "arithmetic";
   readonly closer: "))" | "]";
   depth: number;
   readonly span: { start: number; end: number };
-  /** What it turns out to be when a single `)` closes it: `$( (…) )` written without the space. */
+  /** The frame to use if a single `)` closes it: `$( (…) )` written without the space. */
   readonly fallback: CommandFrame;
 }
 
@@ -100,7 +100,7 @@ export interface QuoteFrame {
 
 export type Frame = CommandFrame | ExpansionFrame | ArithmeticFrame | QuoteFrame;
 
-/** Commands that begin at `start`. */
+/** A new list of commands that begins at `start`. */
 export function commandFrame(
   opener: CommandFrame["opener"],
   start: number,
@@ -141,15 +141,15 @@ const KEEPS_COMMAND_POSITION: ReadonlySet<string> = new Set([
   "done",
 ]);
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
-/** Longer words are no keyword and no command that matters here. */
+/** Longer words are not keywords or relevant commands. */
 const LONGEST_WORD = 64;
 
-/** Whether a word that starts like this is split when it is not quoted. */
+/** Whether a word that starts like this is split if it is unquoted. */
 export function splitsWords(frame: CommandFrame, word: string): boolean {
   return !frame.inTest && !frame.redirects && frame.name !== "case" && !ASSIGNMENT.test(word);
 }
 
-/** Takes note of the word that ends at `end`, if one is under way. */
+/** Records the word that ends at `end`, if a word is open. */
 export function endWord(frame: CommandFrame, source: string, end: number): void {
   if (frame.wordStart === -1) return;
   const start = frame.wordStart;
@@ -184,7 +184,7 @@ export function endWord(frame: CommandFrame, source: string, end: number): void 
   frame.calculates ||= makesIntegers(word, frame.name);
 }
 
-/** A command is over: the next word is the name of another. */
+/** Ends the command; the next word is a command name. */
 export function endCommand(frame: CommandFrame, source: string, end: number): void {
   endWord(frame, source, end);
   frame.expectsCommand = frame.opener !== "array";
@@ -202,7 +202,7 @@ export function endCommand(frame: CommandFrame, source: string, end: number): vo
   frame.piped = false;
 }
 
-/** A `)` ends the pattern of a `case`, which is no command. */
+/** Ends a `case` pattern, which is not a command. */
 export function endPattern(frame: CommandFrame, source: string, end: number): void {
   endWord(frame, source, end);
   const into = frame.words.findLastIndex(({ start, end: to }) => source.slice(start, to) === "in");

@@ -24,14 +24,14 @@ import {
 } from "./shell-values.ts";
 
 const NO_CONTEXT: ValueContext = { names: new Map(), positional: undefined, input: undefined, depth: 0 };
-/** Values flow from variable to variable; this many assignments in a row are followed, in whatever order. */
+/** Values propagate between variables; at most this many assignments in sequence are followed, in any order. */
 const PASSES_MAX = 8;
 
 const DECLARES: ReadonlySet<string> = new Set(["export", "declare", "typeset", "local", "readonly"]);
 const READS_NAMES: ReadonlySet<string> = new Set(["read", "mapfile", "readarray"]);
 const COMPARES = /^-(?:eq|ne|lt|le|gt|ge|v)$/;
 
-/** Finds the values of a command that reach an interpreter as part of its program. */
+/** Finds the values of a command that become part of a program that an interpreter reads. */
 export function findExecution(
   source: string,
   lexed: LexedShell,
@@ -182,7 +182,7 @@ class ExecutionFinder {
     if (names.length === 0) for (const name of ["REPLY", "MAPFILE"]) this.#setName(name, input);
   }
 
-  /** Operands of `-eq` and the like are evaluated. */
+  /** Operands of `-eq` and similar operators are evaluated as arithmetic. */
   #visitTest(words: readonly Word[], list: CommandList): void {
     for (const [at, { text }] of words.entries()) {
       if (!COMPARES.test(text)) continue;
@@ -194,7 +194,7 @@ class ExecutionFinder {
     }
   }
 
-  /** What commands print is a number, as far as it is a value as it stands. */
+  /** Requires that commands print an integer, if they print a value unchanged. */
   #requirePrinted(span: Span, list: CommandList): void {
     const { holes, expansions } = this.#values.lexed;
     for (let at = firstFrom(holes, span.start); (holes[at]?.index ?? span.end) < span.end; at += 1) {
@@ -255,7 +255,7 @@ class ExecutionFinder {
     if (split >= 0) this.#rules.execute(words[split + 1]?.taint, "env -S");
   }
 
-  /** The command that stands behind another is not made of a value's words. */
+  /** Rejects a command after a prefix whose name is made of a value's words. */
   #checkCommand(name: string, words: readonly Word[]): void {
     for (let at = 0; at < words.length; at += 1) {
       const { text, taint, splits, vanishes } = words[at] as Word;
@@ -265,7 +265,10 @@ class ExecutionFinder {
     }
   }
 
-  /** Looks for interpreters among the words: the first, those behind `sudo` and the like, or of a command that is not known. */
+  /**
+   * Looks for interpreters: the first word, the words after `sudo` and similar prefixes, or the words of an unknown
+   * command.
+   */
   #visitReaders(words: readonly Word[], list: CommandList, index: number): void {
     const [first] = words;
     if (first === undefined) return;
@@ -305,7 +308,7 @@ class ExecutionFinder {
     }
   }
 
-  /** GNU parallel gives its words to a shell, with its arguments quoted. */
+  /** GNU parallel passes its words to a shell, with its arguments quoted. */
   #visitParallel(words: readonly Word[], list: CommandList, added: Word | undefined): void {
     const end = words.findIndex(({ text }) => text.startsWith(":::"));
     const own = (end < 0 ? words : words.slice(0, end)).filter(
@@ -316,13 +319,13 @@ class ExecutionFinder {
   }
 }
 
-/** What stands behind `:::` of parallel. */
+/** The words after `:::` of parallel. */
 function argumentsOf(words: readonly Word[]): Taint | undefined {
   const from = words.findIndex(({ text }) => text.startsWith(":::"));
   return from < 0 ? undefined : taintOfAll(words.slice(from));
 }
 
-/** The text that xargs and parallel put an argument in for; empty where it comes behind the other words. */
+/** The text that xargs and parallel replace with an argument; empty if the argument follows the other words. */
 function replacementOf(name: string, words: readonly Word[]): string {
   for (const [at, { text }] of words.entries()) {
     if (text === "-I" || text === "--replace" || text === "-J") return words[at + 1]?.text ?? "";

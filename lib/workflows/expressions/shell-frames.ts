@@ -17,17 +17,17 @@ import {
 } from "./shell-context.ts";
 import { TemplateError } from "./template-error.ts";
 
-/** Constructs nested deeper than this are no command that somebody wrote. */
+/** Maximum nesting of constructs; real commands stay below it. */
 const MAX_DEPTH = 256;
 const NAME_ONLY = /^[#!]?\w*$/;
-/** How much of a word or expansion is looked at to tell what it is; a bound, so that time stays linear. */
+/** Maximum number of characters of a word or expansion that are examined, so that time stays linear. */
 const HEAD = 256;
 
-/** The constructs that are open at a place of a shell command, and what they mean for a value put there. */
+/** The open constructs at a position of a shell command, and their meaning for a value at that position. */
 export class FrameStack {
   readonly #source: string;
   readonly #frames: Frame[];
-  /** Every list of commands that was opened. */
+  /** All lists of commands that were opened. */
   readonly lists: CommandList[] = [];
   #backticks = 0;
 
@@ -42,7 +42,7 @@ export class FrameStack {
     return this.#frames.length;
   }
 
-  /** How many backticks are open. */
+  /** Number of open backticks. */
   get backticks(): number {
     return this.#backticks;
   }
@@ -69,7 +69,7 @@ export class FrameStack {
     this.#frames.push(frame);
   }
 
-  /** Closes the innermost frame at this place. The text itself is never closed. */
+  /** Closes the innermost frame at this position. The outermost frame, the text itself, is never closed. */
   pop(at: number): void {
     if (this.#frames.length > 1) this.#drop(this.#frames.length - 1, at);
   }
@@ -79,17 +79,17 @@ export class FrameStack {
     if (open > 0) this.#drop(open, at);
   }
 
-  /** Closes what was opened since the stack was so deep. */
+  /** Closes all frames opened above `depth`. */
   closeTo(depth: number, at: number): void {
     if (this.#frames.length > depth) this.#drop(depth, at);
   }
 
-  /** The text ends here. */
+  /** Ends the text. */
   finish(at: number): void {
     for (const frame of this.#frames) if (frame.kind === "command") endCommand(frame, this.#source, at);
   }
 
-  /** Whether the shell calculates with what stands at this place. */
+  /** Whether the shell evaluates the text at this position as arithmetic. */
   isArithmetic(at: number): boolean {
     const scope = this.#frames.findLastIndex((frame) => frame.kind === "command");
     if (this.#frames.slice(scope + 1).some((frame) => this.#isArithmetic(frame, at))) return true;
@@ -103,7 +103,7 @@ export class FrameStack {
     return this.#frames[open - 1]?.kind === "double";
   }
 
-  /** How what is put at `at` would be quoted. */
+  /** How text inserted at `at` would be quoted. */
   quoting(at: number): Quoting {
     const frame = this.top;
     if (frame.kind === "command") return "bare";

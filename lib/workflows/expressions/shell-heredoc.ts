@@ -3,7 +3,7 @@ import type { Heredoc } from "./shell-context.ts";
 const BLANKS = /[ \t]*/y;
 const DELIMITER = /(?:\\.|'[^']*'|"[^"]*"|[^\s;&|<>()'"\\])+/sy;
 
-/** Reads what stands behind `<<`: where it ends, and the position of a hole in it. */
+/** Reads the delimiter after `<<`: its end, and the position of a hole in it. */
 export function readDelimiter(
   source: string,
   start: number,
@@ -25,8 +25,8 @@ export function readDelimiter(
 }
 
 /**
- * Finds where a here-document's body that begins at `start` ends and where the text goes on behind its last
- * line. In a `$(…)` the last line may also have the closing parenthesis on it.
+ * Finds the end of a here-document's body that begins at `start`, and the position after its last line. In a `$(…)`
+ * the last line may also contain the closing parenthesis.
  */
 export function readHeredocBody(
   source: string,

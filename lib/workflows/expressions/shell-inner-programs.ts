@@ -15,21 +15,21 @@ import {
 import { unescapeHeredoc, unquote } from "./shell-words.ts";
 
 const INPUT_FILE = /^(?:-|\/dev\/(?:stdin|fd\/0)|\/proc\/self\/fd\/0)$/;
-/** Text of sed up to a value inside of `s/…/…/` or `/…/`. */
+/** Text of sed up to a value inside `s/…/…/` or `/…/`. */
 const SED_SUBSTITUTE = /(?:^|[\s;{}\n\d$/!])s([^\w\s\\])(?:(?!\1).|\\.)*(?:\1(?:(?!\1).|\\.)*)?$/s;
 const SED_ADDRESS = /(?:^|[;{}\n,])\s*(\/)(?:[^/\\]|\\.)*$/s;
-/** Programs in programs that are looked into. */
+/** Maximum depth of nested programs that are analysed. */
 const DEPTH_MAX = 6;
 
-/** How the holes of a text are told apart, and what is found out about them. */
+/** Identifies the holes of a text and collects the results for them. */
 export interface Findings {
   readonly kindOf: (hole: number) => HoleKind;
-  /** The number of a hole in the whole command. */
+  /** Maps a hole to its number in the whole command. */
   readonly outer: (hole: number) => number;
   readonly rules: ExecutionRules;
 }
 
-/** Looks into a shell program inside of another. */
+/** Analyses a shell program inside another. */
 export type FindInside = (
   text: string,
   lexed: ReturnType<typeof lexShell>,
@@ -37,11 +37,11 @@ export type FindInside = (
   context: ValueContext,
 ) => void;
 
-/** What is known of the shell that starts a program. */
+/** Context of the shell that starts a program. */
 export interface Given {
   readonly positional?: Taint | undefined;
   readonly input?: Taint | undefined;
-  /** Another machine reads it: it has no variables of this shell. */
+  /** Whether another machine reads it, so that it has no variables of this shell. */
   readonly remote?: boolean;
   readonly suffix?: string;
 }
@@ -122,7 +122,6 @@ export class InnerPrograms {
         if (next !== undefined) read(next, words.slice(at + 2));
         return;
       }
-      // A word that is no option.
       operands += 1;
       if (flagged) {
         read(word, rest);
@@ -151,7 +150,7 @@ export class InnerPrograms {
     if (!found && reader.readsInput === true) this.#readInput(name, reader, list, index, isDirect);
   }
 
-  /** Whether the file is the input, or what a command in its place prints; its program is then read. */
+  /** Whether the file is the input or the output of a process substitution; its program is then read. */
   #readFile(word: Word | undefined, name: string, list: CommandList, input: Taint | undefined): boolean {
     if (word === undefined) return false;
     if (INPUT_FILE.test(word.text)) {
@@ -196,7 +195,7 @@ export class InnerPrograms {
     this.#readText(text, { start: first.span.start, end: last.span.end }, reader, given, false);
   }
 
-  /** Values inside of a pattern or replacement of sed, which may hold what is no syntax there. */
+  /** Values inside a pattern or replacement of sed; they must not contain its syntax. */
   #readSed({ span, text }: Word, list: CommandList): boolean {
     const taint = this.#values.taintOf(span, list);
     if (taint === undefined) return false;
@@ -223,7 +222,7 @@ export class InnerPrograms {
     return true;
   }
 
-  /** A text that an interpreter reads: its values, or what a shell does with it. */
+  /** Checks a text that an interpreter reads: rejects its values, or analyses it as a shell program. */
   #readText(
     text: string,
     span: Span,
@@ -273,7 +272,7 @@ export class InnerPrograms {
       depth: this.#context.depth + 1,
     };
     const kindOf = (hole: number): HoleKind => this.#shared.kindOf(inside[hole] ?? -1);
-    // What is quoted for this shell is data in it, and no longer quoted for one further in.
+    // Text quoted for this shell is data in it, and is no longer quoted for a shell inside it.
     const shared = {
       ...this.#shared,
       outer,
@@ -283,12 +282,12 @@ export class InnerPrograms {
   }
 }
 
-/** Where text that is quoted for a shell is one word of it. */
+/** Whether text quoted for a shell is one word at this hole. */
 function isWord({ quoting, arithmetic, expansion, before }: Hole): boolean {
   return quoting === "comment" || (quoting === "bare" && !arithmetic && !expansion && before === "");
 }
 
-/** Whether the program is the first operand, wherever the option stands. */
+/** Whether the program is the first operand, regardless of the option's position. */
 const isShellFlag = ({ isShell, operands }: Reader): boolean => isShell === true && operands === "file";
 
 const taintOf = ([hole]: readonly number[]): Taint | undefined =>

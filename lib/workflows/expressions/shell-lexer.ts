@@ -15,43 +15,43 @@ import {
 import { FrameStack } from "./shell-frames.ts";
 import { readDelimiter, readHeredocBody } from "./shell-heredoc.ts";
 
-/** Stands for a value in the text to be lexed; no shell command has this character in it. */
+/** Represents a value in the lexed text; a shell command cannot contain this character. */
 export const HOLE = "\0";
 
 const SEPARATORS: ReadonlySet<string> = new Set([";", "&", "|"]);
 const EXPANDED = /(?:\{([#!]?))?([A-Za-z_]\w*|[\d@*])/y;
 const TAKES_WORD = /[#!]?(?:\w+|[@*#?$!-])(?:\[[^\]]{0,256}\])?:?[-=?+]/y;
 
-/** A here-document with a quoted delimiter, whose body the shell takes as it is. Places in the lexed text. */
+/** A here-document with a quoted delimiter, whose body the shell does not expand. Positions in the lexed text. */
 export interface QuotedHeredoc {
-  /** The delimiter as written behind `<<`, with its quotes. */
+  /** The delimiter as written after `<<`, including its quotes. */
   readonly delimiter: { readonly start: number; readonly end: number };
   readonly body: { readonly start: number; readonly end: number };
-  /** The delimiter on the line behind the body; missing if the text ends before it. */
+  /** The delimiter on the line after the body; missing if the text ends before it. */
   readonly terminator?: { readonly start: number; readonly end: number };
 }
 
 export interface LexedShell {
   readonly holes: readonly Hole[];
-  /** Those that have holes in their bodies. */
+  /** The quoted here-documents that have holes in their bodies. */
   readonly quotedHeredocs: readonly QuotedHeredoc[];
-  /** The whole text first. */
+  /** All lists of commands; the whole text is first. */
   readonly lists: readonly CommandList[];
   readonly expansions: readonly Expansion[];
-  /** Insides of `$((…))` and the like. */
+  /** The contents of `$((…))` and similar constructs. */
   readonly arithmetic: readonly Span[];
 }
 
 /**
- * Finds every HOLE of a bash command and how the text around it is quoted. Follows quotes, `$'…'`, `$(…)`,
- * backticks, `${…}`, `$((…))`, here-documents, `[[ … ]]`, `case` and comments, in linear time. Where a text
- * is not valid bash the answer may be off, which costs a wrong quote but never makes a value syntax.
+ * Finds every HOLE of a bash command and how the text around it is quoted. Follows quotes, `$'…'`, `$(…)`, backticks,
+ * `${…}`, `$((…))`, here-documents, `[[ … ]]`, `case` and comments, in linear time. For text that is not valid bash
+ * the result may be wrong: a value may be quoted incorrectly but never becomes syntax.
  */
 export function lexShell(source: string): LexedShell {
   return new ShellLexer(source).lex();
 }
 
-/** Each reading method takes what stands at `#at` and returns the position behind it. */
+/** Each reading method consumes the text at `#at` and returns the position after it. */
 class ShellLexer {
   readonly #source: string;
   readonly #frames: FrameStack;
@@ -60,7 +60,7 @@ class ShellLexer {
   readonly #expansions: Expansion[] = [];
   readonly #arithmetics: { start: number; end: number }[] = [];
   #at = 0;
-  /** Position of a hole that an active backslash or dollar sign stands right before. */
+  /** Position of a hole directly after an active backslash or dollar sign. */
   #escaped = -1;
   #priced = -1;
 
@@ -81,7 +81,7 @@ class ShellLexer {
     };
   }
 
-  /** Reads up to `end`, whatever is still open there. */
+  /** Reads up to `end`, regardless of open constructs. */
   #run(end: number): void {
     while (this.#at < end) this.#at = this.#step(this.#frames.top, this.#source[this.#at] ?? "");
   }
@@ -92,7 +92,7 @@ class ShellLexer {
       return this.#hole(this.#frames.quoting(this.#at), this.#at);
     }
     if (this.#frames.backticks > 0 && char === "`") {
-      // A backtick closes its pair whatever quotes are open in between.
+      // A backtick closes its pair regardless of open quotes in between.
       this.#frames.closeBacktick(this.#at);
       return this.#at + 1;
     }
@@ -144,7 +144,7 @@ class ShellLexer {
 
   #separator(frame: CommandFrame, char: string): number {
     const [before = "", after = ""] = [this.#source[this.#at - 1], this.#source[this.#at + 1]];
-    // `>&` and `<&` duplicate a descriptor, `&>` redirects, `>|` overwrites: the command goes on.
+    // `>&` and `<&` duplicate a descriptor, `&>` redirects, `>|` overwrites: the command continues.
     if (
       (char === "&" && (before === ">" || before === "<" || after === ">")) ||
       (char === "|" && before === ">")
@@ -161,7 +161,7 @@ class ShellLexer {
     return this.#at + 1;
   }
 
-  /** Text that quotes and expansions may start in: a word of a command, the inside of a bare `${…}`. */
+  /** Text in which quotes and expansions may start: a word of a command, the inside of an unquoted `${…}`. */
   #bareText(char: string): number {
     const next = this.#source[this.#at + 1];
     if (char === "\\") return this.#escape();
@@ -172,7 +172,7 @@ class ShellLexer {
     return this.#substitution(char, false);
   }
 
-  /** Text inside double quotes, a here-document or arithmetic, where single quotes are text. */
+  /** Text inside double quotes, a here-document or arithmetic, where single quotes are literal. */
   #quotedText(char: string): number {
     return char === "\\" ? this.#escape() : this.#substitution(char, true);
   }
@@ -223,7 +223,7 @@ class ShellLexer {
     return this.#at + 1;
   }
 
-  /** Backticks take one level of backslashes away before anything else is read. */
+  /** Backticks remove one level of backslashes before anything else is read. */
   #escapeInBackticks(frame: Frame): number {
     const next = this.#source[this.#at + 1];
     if (next === "`") {
@@ -292,7 +292,7 @@ class ShellLexer {
     return end;
   }
 
-  /** The number right before a redirection's operator, which is no word of the command. */
+  /** The number directly before a redirection operator, which is not a word of the command. */
   #descriptor(frame: CommandFrame): string {
     const { wordStart } = frame;
     if (frame.inTest || wordStart === -1 || frame.redirects || this.#at - wordStart > 4) return "";
@@ -366,7 +366,7 @@ class ShellLexer {
     return this.#at + 1;
   }
 
-  /** Commands whose content begins `length` characters further on. */
+  /** Opens a list of commands whose content begins after `length` characters. */
   #commands(opener: CommandFrame["opener"], length: number, inTest = false): CommandFrame {
     return commandFrame(opener, this.#at + length, this.#frames.list, {
       inTest,
@@ -380,7 +380,7 @@ class ShellLexer {
     return { kind: "arithmetic", closer, depth: 0, span, fallback: this.#commands("paren", length) };
   }
 
-  /** Notes that the shell puts the value of a variable here. */
+  /** Records that the shell expands a variable here. */
   #expand(at: number): void {
     EXPANDED.lastIndex = at + 1;
     const found = EXPANDED.exec(this.#source);

@@ -12,20 +12,20 @@ import { toText } from "./values.ts";
 export interface ShellWarning {
   readonly rule: "raw" | "inner-program" | "arithmetic" | "expansion";
   readonly message: string;
-  /** Where the value stands in the template's text, in UTF-16 units. */
+  /** Offset of the value in the template's text, in UTF-16 units. */
   readonly offset: number;
 }
 
 export interface ShellLint {
   readonly warnings: readonly ShellWarning[];
-  /** Values that would be executed, of which no run takes any. */
+  /** Values that would be executed; every run rejects them. */
   readonly errors: readonly { readonly message: string; readonly offset: number }[];
 }
 
 /**
- * What is known of the values of a bash command before they are: those that reach an interpreter are errors, those that
- * may act as more than data or be refused are warnings. Texts of the workflow file, as `own` gives them by name, are no cause.
- * Throws TemplateError where the template cannot be parsed.
+ * Checks a bash command before its values are known. Values that reach an interpreter are errors; values that may act
+ * as more than data, or may be rejected, are warnings. Texts of the workflow file, given in `own` by name, are
+ * ignored. Throws TemplateError if the template cannot be parsed.
  */
 export function lintShell(source: TemplateSource, own: ReadonlyMap<string, string> = new Map()): ShellLint {
   const template = toTemplate(source);

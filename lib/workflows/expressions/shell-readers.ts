@@ -1,27 +1,27 @@
-/** Programs that read a text of their command line, or their input, as a program. */
+/** Programs that execute text of their command line or input. */
 export interface Reader {
-  /** A shell: its programs are looked into, and `| shell` quotes for it. */
+  /** A shell: its programs are analysed, and `| shell` quotes for it. */
   readonly isShell?: true;
-  /** Options behind which a program stands as a word of its own. */
+  /** Options that are followed by a program as a separate word. */
   readonly programFlag?: RegExp;
-  /** Options that have the program in the same word, up to where it begins. */
+  /** Options that contain the program in the same word; matches up to its start. */
   readonly attachedFlag?: RegExp;
-  /** Options behind which the file or module with the program stands. */
+  /** Options that are followed by the file or module that contains the program. */
   readonly fileFlag?: RegExp;
   /** Options that take the next word. */
   readonly valueFlag?: RegExp;
   /** Options that take the next two words. */
   readonly pairFlag?: RegExp;
   /**
-   * Words that are no options: `file`: the first names the file with the program; `program`: the first is the program;
-   * `programs`: all of them together are; `after-first`: all but the first are.
+   * Meaning of the operands. `file`: the first names the file that contains the program; `program`: the first is the
+   * program; `programs`: all together are the program; `after-first`: all but the first are the program.
    */
   readonly operands?: "file" | "program" | "programs" | "after-first";
-  /** Without a program on the command line it reads one from its input. */
+  /** Reads a program from its input if the command line has none. */
   readonly readsInput?: true;
-  /** Takes options behind other words, too. */
+  /** Accepts options after operands. */
   readonly permutes?: true;
-  /** A literal program that starts commands, which the data may name. */
+  /** Matches a literal program that starts commands, which the data may name. */
   readonly starts?: RegExp;
 }
 
@@ -33,7 +33,7 @@ const SHELL: Reader = {
   operands: "file",
   readsInput: true,
 };
-/** Runs a shell for the program behind `-c`, and else one that reads its input. */
+/** Runs a shell for the program after `-c`, otherwise a shell that reads its input. */
 const LOGIN: Reader = {
   isShell: true,
   programFlag: /^(?:-\w*c|--command|--session-command)$/,
@@ -121,23 +121,23 @@ function named(names: string, reader: Reader): Record<string, Reader> {
   return Object.fromEntries(names.split(" ").map((name) => [name, reader]));
 }
 
-/** What a command of this name does with its words; versions like `python3.12` count as `python`. */
+/** How a command of this name reads its words; versions like `python3.12` count as `python`. */
 export function readerOf(name: string): Reader | undefined {
   const plain = name.replace(/^(python|pypy|perl|ruby|php|lua)[\d.]+$/, "$1");
   return Object.hasOwn(READERS, plain) ? READERS[plain] : undefined;
 }
 
-/** Their programs can read, and cannot execute or write anything. */
+/** Programs that can read, but cannot execute or write. */
 export const ONLY_READS: ReadonlySet<string> = new Set(["jq"]);
 
-/** Commands that start the command among their words and pass their input on. */
+/** Commands that start the command among their words and pass on their input. */
 export const WRAPPERS: ReadonlySet<string> = new Set(
   "sudo doas env nice ionice chrt taskset timeout nohup stdbuf setsid time exec command builtin unbuffer chroot nsenter unshare busybox proxychains proxychains4 torsocks firejail flock strace ltrace coproc docker podman nerdctl kubectl lxc systemd-run xargs parallel find ssh su runuser script watch".split(
     " ",
   ),
 );
 
-/** Commands in front of another, with their options that take the next word. */
+/** Commands that precede another command, with their options that take the next word. */
 export const PREFIXES: Readonly<Record<string, RegExp>> = {
   sudo: /^-[ughpCrtTUDR]$/,
   doas: /^-[uC]$/,
@@ -158,20 +158,20 @@ export const PREFIXES: Readonly<Record<string, RegExp>> = {
 export const PARALLEL_VALUES =
   /^(?:-[jPaInNLdCS]|--(?:jobs|arg-file|colsep|delimiter|timeout|delay|retries|results|joblog|tmpdir|max-args|max-replace-args|load|memfree|nice|tagstring|sshlogin))$/;
 
-/** Commands that start none of their words. */
+/** Commands that do not start any of their words. */
 export const STARTS_NOTHING: ReadonlySet<string> = new Set(
   "echo printf grep egrep fgrep rg cat ls cp mv rm ln mkdir rmdir touch tee wc sort uniq head tail cut tr which whereis type hash test [ [[ : true false cd pwd apt apt-get apk yum dnf brew pip pip3 npm man export local declare typeset readonly unset read mapfile readarray set shift return exit for select case".split(
     " ",
   ),
 );
 
-/** Commands with options that start others, or in which one word is enough to do so. */
+/** Commands with options, or single words, that start other commands. */
 export const OPTIONS_START: ReadonlySet<string> = new Set([
   ...WRAPPERS,
   ..."tar bsdtar rsync scp sftp git zip sort wget make man".split(" "),
 ]);
 
-/** Variables whose values programs execute, or take for options that do. */
+/** Variables whose values programs execute, or read as options that do. */
 export const EXECUTED_VARIABLES: ReadonlySet<string> = new Set(
   "BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS2 PS4 PERL5OPT PERL5DB RUBYOPT NODE_OPTIONS PYTHONSTARTUP PYTHONBREAKPOINT LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_SSH_COMMAND GIT_SSH GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND SSH_ASKPASS SUDO_ASKPASS EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE TAR_OPTIONS RSYNC_RSH CVS_RSH JAVA_TOOL_OPTIONS _JAVA_OPTIONS MAKEFLAGS".split(
     " ",

@@ -1,21 +1,21 @@
 import { ONLY_READS } from "./shell-readers.ts";
 import type { Taint } from "./shell-values.ts";
 
-/** What has to hold for values, by the numbers of their holes, so that none is executed. */
+/** Constraints on values, by hole number, that prevent their execution. */
 export class ExecutionRules {
-  /** They reach an interpreter; which one. */
+  /** Values that reach an interpreter, and which one. */
   readonly executed = new Map<number, string>();
-  /** They become part of a program that only reads what it is given. */
+  /** Values that become part of a program that only reads its input. */
   readonly filtering = new Map<number, string>();
-  /** They stand in a text that an inner shell reads, quoted for it. */
+  /** Values in a text that an inner shell reads, quoted for it. */
   readonly inProgram = new Set<number>();
-  /** The shell calculates with them, by way of a variable. */
+  /** Values that the shell evaluates as arithmetic, through a variable. */
   readonly integers = new Set<number>();
-  /** A builtin takes them for names of variables, by way of a variable; a subscript in one could execute commands. */
+  /** Values that a builtin uses as variable names, through a variable; a subscript in one could execute commands. */
   readonly variableNames = new Set<number>();
-  /** Beginning with `-` they would be an option of this command. */
+  /** Values that would be an option of this command if they begin with `-`. */
   readonly operands = new Map<number, string>();
-  /** They stand inside of a pattern or replacement of sed, between these delimiters. */
+  /** Values inside a pattern or replacement of sed, between these delimiters. */
   readonly sedTexts = new Map<number, string>();
 
   execute(taint: Taint | undefined, reader: string): void {

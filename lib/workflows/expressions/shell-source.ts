@@ -2,7 +2,7 @@ import { isReference, type Reference, type Template } from "./parse.ts";
 import { HOLE, type QuotedHeredoc } from "./shell-lexer.ts";
 import { TemplateError } from "./template-error.ts";
 
-/** Replaces `length` characters at `index` by `text`. */
+/** Replaces `length` characters at `index` with `text`. */
 export interface Edit {
   readonly index: number;
   readonly length: number;
@@ -10,8 +10,8 @@ export interface Edit {
 }
 
 /**
- * The text of a template with a HOLE for each reference, but for those that `asText` gives a text for.
- * The holes are in the order of `references`. Throws TemplateError where the text has a HOLE of its own.
+ * The text of a template with a HOLE for each reference, except those that `asText` replaces with text. The holes are
+ * in the order of `references`. Throws TemplateError if the text itself contains a HOLE.
  */
 export function withHoles(
   template: Template,
@@ -30,7 +30,7 @@ export function withHoles(
   return { source, references };
 }
 
-/** Applies edits that are in order and do not overlap. */
+/** Applies edits, which must be in order and must not overlap. */
 export function applyEdits(source: string, edits: readonly Edit[]): string {
   let result = "";
   let done = 0;
@@ -42,9 +42,9 @@ export function applyEdits(source: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Edits that make an unquoted here-document of a quoted one and keep every character of its body: `$`, backticks and
- * backslashes are escaped, so that the expansions put in for its holes are the only ones. The delimiter becomes one that needs
- * no quotes and that no line of the body is.
+ * Edits that convert a quoted here-document to an unquoted one and preserve its body: `$`, backticks and backslashes
+ * are escaped, so that only the expansions inserted for its holes are active. The new delimiter needs no quotes and
+ * equals no line of the body.
  */
 export function unquoteHeredoc(source: string, { delimiter, body, terminator }: QuotedHeredoc): Edit[] {
   const text = source.slice(body.start, body.end);

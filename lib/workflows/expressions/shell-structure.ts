@@ -5,11 +5,11 @@ export interface Parsed {
   readonly command: SimpleCommand;
   readonly assignments: readonly Span[];
   readonly words: readonly Span[];
-  /** The innermost compound command around it. */
+  /** The innermost enclosing compound command. */
   readonly block: Block | undefined;
 }
 
-/** A compound command, or the body of a function: the positions of the commands that it begins and ends with. */
+/** A compound command or function body: the positions of its first and last commands. */
 export interface Block {
   readonly open: number;
   close: number;
@@ -19,11 +19,11 @@ export interface Block {
 
 export interface Structure {
   readonly blocks: readonly Block[];
-  /** The blocks by the positions of the commands that they end with, the outermost of each. */
+  /** The outermost block that ends at each command, by the command's position. */
   readonly closed: ReadonlyMap<number, Block>;
   /** By the position of the command. */
   readonly parsed: readonly Parsed[];
-  /** Names of the functions that are defined here. */
+  /** Names of the functions defined here. */
   readonly functions: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const GOES_ON: ReadonlySet<string> = new Set([
   "{",
 ]);
 
-/** Which commands of a list begin and end compound commands, and what each does besides. */
+/** Which commands of a list begin and end compound commands, and the parsed commands themselves. */
 export function structureOf(source: string, list: CommandList): Structure {
   const blocks: Block[] = [];
   const open: Block[] = [];

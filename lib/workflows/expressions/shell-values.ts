@@ -3,50 +3,50 @@ import type { LexedShell } from "./shell-lexer.ts";
 import { type Structure, structureOf } from "./shell-structure.ts";
 import { unquote } from "./shell-words.ts";
 
-/** How the value of a hole is put in: quoted for an inner shell, or as several words. */
+/** How the value of a hole is inserted: quoted for an inner shell, or as several words. */
 export type HoleKind = "shell" | "split" | undefined;
 
-/** A value that text was made of. */
+/** A value from which text was derived. */
 export interface Taint {
   /** The number of its hole in the whole command. */
   readonly hole: number;
-  /** The text is the value itself, not what a command makes of it. */
+  /** Whether the text is the value itself, not derived from it by a command. */
   readonly exact: boolean;
 }
 
-/** Values that a shell begins with. */
+/** Initial values of a shell. */
 export interface ValueContext {
   readonly names: ReadonlyMap<string, Taint>;
   readonly positional: Taint | undefined;
   readonly input: Taint | undefined;
-  /** Programs around it. */
+  /** Number of enclosing programs. */
   readonly depth: number;
 }
 
-/** A word of a command, or what comes to it from the input of `xargs`. */
+/** A word of a command, or an argument that `xargs` adds from its input. */
 export interface Word {
   readonly span: Span;
-  /** What it stands for; what cannot be known of it is left as written. */
+  /** The word without quotes; expansions that cannot be evaluated stay as written. */
   readonly text: string;
   readonly taint: Taint | undefined;
-  /** The value may become several words. */
+  /** Whether the value may become several words. */
   readonly splits: boolean;
-  /** It begins with the value. */
+  /** Whether it begins with the value. */
   readonly leads: boolean;
-  /** It is expanded as a whole, maybe to nothing, so that the word behind it takes its place. */
+  /** Whether the whole word is an unquoted expansion, which may be empty, so that the next word takes its position. */
   readonly vanishes: boolean;
 }
 
-/** A word that is nothing but what the shell expands outside of quotes, or lists. */
+/** A word that consists only of unquoted expansions, or of lists. */
 const VANISHES = /^(?:\$(?:\w+|[@*]|\{[^}]*\}|\(.*\))|`.*`|"\$(?:@|\{@[^}]*\}|\{\w+\[@\][^}]*\})")+$/s;
 
-/** Commands that print the environment, which holds the values. */
+/** Commands that print the environment, which contains the values. */
 const PRINTS_VALUES =
   /^(?:printenv(?:\s.*)?|(?:env|set|export|declare|typeset|readonly|compgen)(?:\s+-\S+)*|(?:declare|typeset|export|readonly)\s+-\w*p\b.*)$/s;
-/** All values are in the environment: the first stands for them. */
+/** All values are in the environment; the first represents them. */
 const ANY_VALUE: Taint = { hole: 0, exact: false };
 
-/** Which values the texts, variables and inputs of a shell's commands are made of. */
+/** Which values the texts, variables and inputs of a shell's commands are derived from. */
 export class ShellValues {
   readonly lexed: LexedShell;
   readonly structures = new Map<CommandList, Structure>();
@@ -85,7 +85,7 @@ export class ShellValues {
     this.functions = new Set([...this.structures.values()].flatMap(({ functions }) => functions));
   }
 
-  /** The first value in a stretch of the text, in a variable that holds one, or in what a command there prints. */
+  /** The first value in a range of the text, in a variable it expands, or in the output of a command in it. */
   taintOf({ start, end }: Span, list: CommandList): Taint | undefined {
     const { holes, expansions } = this.lexed;
     for (let at = firstFrom(holes, start); at < holes.length; at += 1) {
@@ -109,7 +109,7 @@ export class ShellValues {
     return this.names.get(name);
   }
 
-  /** Whether what stands in one list comes into the other as it is: nothing but `echo` and `printf` between them. */
+  /** Whether the text of one list reaches the other unchanged: only `echo` and `printf` are between them. */
   isExact(inner: CommandList, outer: CommandList): boolean {
     for (
       let list: CommandList | undefined = inner;
@@ -198,7 +198,7 @@ export class ShellValues {
     return hole === undefined || hole.index >= end ? undefined : { hole: this.#outer(at), exact: true };
   }
 
-  /** All that the commands of a pipeline before this one are made of; undefined for the first. */
+  /** The values that all earlier commands of the pipeline pass to this one; undefined for the first command. */
   #pipedInput(
     list: CommandList,
     { closed }: Structure,
@@ -229,7 +229,7 @@ export class ShellValues {
     return undefined;
   }
 
-  /** A value in what a function prints. */
+  /** A value in the output of a function. */
   #taintOfFunction(name: string): Taint | undefined {
     if (!this.functions.has(name)) return undefined;
     for (const [list, { blocks }] of this.structures) {
@@ -246,7 +246,7 @@ export class ShellValues {
   }
 }
 
-/** The position of the first entry that stands at this place or behind it. */
+/** The index of the first entry at or after `start`. */
 export function firstFrom(entries: readonly { readonly index: number }[], start: number): number {
   let [low, high] = [0, entries.length];
   while (low < high) {
@@ -257,7 +257,7 @@ export function firstFrom(entries: readonly { readonly index: number }[], start:
   return low;
 }
 
-/** The position of the last stretch that begins at this place or before it; -1 if there is none. */
+/** The index of the last span that begins at or before `place`; -1 if there is none. */
 function lastFrom(spans: readonly Span[], place: number): number {
   let [low, high] = [0, spans.length];
   while (low < high) {

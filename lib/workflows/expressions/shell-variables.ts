@@ -1,24 +1,24 @@
 import { TemplateError } from "./template-error.ts";
 
-/** Writes a value where the command can read it and returns the path. */
+/** Writes a value to a file that the command can read, and returns its path. */
 export type WriteFile = (name: string, value: string) => string;
 
 export interface ShellFile {
-  /** The variable that the command reads the file into. */
+  /** The variable into which the command reads the file. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
 }
 
 export interface VariableLimits {
-  /** Largest value that goes into the environment, in bytes of UTF-8. */
+  /** Largest value in the environment, bytes of UTF-8. */
   readonly maxEnvBytes: number;
-  /** All values in the environment together, in bytes of UTF-8. */
+  /** Total size of the values in the environment, bytes of UTF-8. */
   readonly maxTotalBytes: number;
   readonly writeFile: WriteFile | undefined;
 }
 
-/** Values of a shell command, each once, as environment variables `W1`, `W2` … or as files above the limits. */
+/** The distinct values of a shell command, as environment variables `W1`, `W2` … or as files above the limits. */
 export class ShellVariables {
   readonly env: Record<string, string> = {};
   readonly files: ShellFile[] = [];
@@ -27,7 +27,7 @@ export class ShellVariables {
   readonly #limits: VariableLimits;
   #bytes = 0;
 
-  /** `source` is the command's text: the variables get names that it does not use itself. */
+  /** `source` is the command's text; the variables get names that do not occur in it. */
   constructor(source: string, limits: VariableLimits) {
     const used = new Set(source.match(/\bW_*(?=\d)/g));
     let prefix = "W";
@@ -59,8 +59,8 @@ export class ShellVariables {
   }
 
   /**
-   * Commands on one line that read the files into variables of the shell, not of its children's environment.
-   * `$(…)` drops newlines at the end, hence the x behind them.
+   * Commands on one line that read the files into variables of the shell, which are not exported. `$(…)` drops
+   * trailing newlines, hence the x after them.
    */
   get prelude(): string {
     return this.files

@@ -9,7 +9,7 @@ const ANSI: Readonly<Record<string, string>> = {
   v: "\v",
 };
 
-/** What a word of a command stands for, without its quotes; what it expands stays as written. */
+/** Removes the quotes of a word; expansions stay as written. */
 export function unquote(word: string): string {
   let text = "";
   for (let at = 0; at < word.length; ) {
@@ -60,7 +60,7 @@ function unescapeAnsi(text: string): string {
   );
 }
 
-/** The text of a here-document whose delimiter is not quoted. */
+/** The text of a here-document with an unquoted delimiter. */
 export function unescapeHeredoc(body: string): string {
   return body.replaceAll(/\\(\n|[$`\\])/g, (_all, next: string) => (next === "\n" ? "" : next));
 }

@@ -1,6 +1,6 @@
-/** A template that cannot be parsed, or a value that must not stand where the template puts it. */
+/** A template that cannot be parsed, or a value that is not allowed at its position. */
 export class TemplateError extends Error {
-  /** Where in the template's text, in UTF-16 units from 0. */
+  /** Offset in the template's text, in UTF-16 units from 0. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -10,8 +10,8 @@ export class TemplateError extends Error {
   }
 }
 
-/** A value that would be executed: an interpreter reads it as part of a program. */
+/** A value that would be executed because an interpreter reads it as part of a program. */
 export class ExecutedValueError extends TemplateError {}
 
-/** An operation that its operands do not allow, like a division by zero. */
+/** An operation that its operands do not allow, such as a division by zero. */
 export class OperationError extends TemplateError {}

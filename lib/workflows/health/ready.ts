@@ -4,8 +4,8 @@ import type { StorageHealth } from "../../platform/storage-health.ts";
 import { FIRST_START_KEY, serviceTable } from "../installation/table.ts";
 
 /**
- * Looks at the storage, reads a table and asks every queue. Throws `unavailable` naming what does not answer, and until
- * the workflows are loaded and their triggers are active.
+ * Checks the storage, a table and every queue. Throws `unavailable` naming the components that do not respond, and
+ * until the workflows are loaded and their triggers are active.
  */
 export async function checkReady(
   deps: Pick<Ports, "tables" | "queues"> & {

@@ -1,6 +1,6 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 
-/** Marks of the service as a whole. */
+/** State of the service as a whole. */
 export interface ServiceMark extends Key {
   readonly at: string;
   /** Of the signing key: base64url. */
@@ -9,5 +9,5 @@ export interface ServiceMark extends Key {
 
 export const serviceTable: TableSpec<ServiceMark> = { name: "service", indexes: {} };
 export const FIRST_START_KEY: Key = { pk: "service", sk: "first-start" };
-/** Signs what is handed out and comes back: hops of steps, secrets of webhooks. */
+/** Signs values that clients return: hops of steps, secrets of webhooks. */
 export const SIGNING_KEY: Key = { pk: "service", sk: "signing-key" };

@@ -2,8 +2,8 @@ import { realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
 /**
- * Where a path leads when its symbolic links are followed, as far as it is there, if that is one of the roots or
- * below one; else undefined. The roots' own links are followed too.
+ * Resolves the symbolic links of a path, as far as it exists, and of the roots. Returns the real path if it is one of
+ * the roots or below one; otherwise undefined.
  */
 export async function allowedPath(path: string, roots: readonly string[]): Promise<string | undefined> {
   const real = await realPath(resolve(path));
@@ -14,14 +14,14 @@ export async function allowedPath(path: string, roots: readonly string[]): Promi
   return undefined;
 }
 
-/** What is not there yet will lie below what is. */
+/** The part that does not exist yet is appended to the real path of the part that exists. */
 async function realPath(path: string): Promise<string> {
   for (let there = path; ; there = dirname(there)) {
     try {
       return join(await realpath(there), relative(there, path));
     } catch (error) {
       const { code } = error as { code?: unknown };
-      // A link that leads nowhere is made to lead somewhere by who writes to it: it is no path that can be judged.
+      // The target of a dangling link is decided by whoever creates it later, so the path cannot be checked.
       if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
       if (dirname(there) === there) return path;
     }

@@ -3,23 +3,26 @@ import type { CommandOutcome } from "../../platform/commands.ts";
 import type { RemoteCommand } from "./machine.ts";
 import { OutputFiles } from "./output-files.ts";
 
-/** How long a machine has to kill a command before the connection to it is broken off, milliseconds. */
+/** Time for a machine to kill a command before the connection is closed, milliseconds. */
 const KILL_MS = 5_000;
 
-/** A launcher at work on another machine. */
+/** A launcher running on another machine. */
 export interface RemoteProcess {
-  /** Its exit code, when it has ended and its output was taken whole; rejects where that cannot be known. */
+  /**
+   * Resolves to the exit code after the process has ended and its output was read; rejects if the exit code is
+   * unknown.
+   */
   readonly ended: Promise<number>;
-  /** Has it kill its command, and end. */
+  /** Makes the launcher kill its command and exit. */
   kill(): void;
-  /** Breaks off the connection; `ended` settles. */
+  /** Closes the connection; `ended` settles. */
   abandon(): void;
 }
 
 /** Starts a launcher. Rejects with StepFailed. */
 export type StartProcess = (output: OutputFiles) => Promise<RemoteProcess>;
 
-/** Follows a command to its end, which comes when its time is over or its caller gives up, there too. */
+/** Waits for a command to end; kills it on timeout or abort. */
 export async function follow(
   { stdoutPath, stderrPath, timeoutMs, signal }: RemoteCommand,
   start: StartProcess,
@@ -44,7 +47,7 @@ export async function follow(
   return { exitCode, signal: null, ...stopped, durationMs: performance.now() - startedAt, ...bytes };
 }
 
-/** Null where it was stopped. */
+/** Resolves to the exit code; null if it was stopped. */
 async function untilEnded(stop: AbortSignal, start: () => Promise<RemoteProcess>): Promise<number | null> {
   if (stop.aborted) return null;
   const stopped = once(stop, "abort");
@@ -53,7 +56,7 @@ async function untilEnded(stop: AbortSignal, start: () => Promise<RemoteProcess>
     const starting = start();
     const launched = await Promise.race([starting, stopped.then(() => undefined)]);
     if (launched === undefined) {
-      // Whoever answers so late has nobody to answer to.
+      // The caller no longer waits for a process that starts after the stop.
       starting.then(
         (process) => process.abandon(),
         () => undefined,

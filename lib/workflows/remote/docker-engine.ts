@@ -2,9 +2,9 @@ import { once } from "node:events";
 import type Docker from "dockerode";
 import { StepFailed } from "../engine/step-failure.ts";
 
-/** Of one request to the engine that does not wait for a command, milliseconds. */
+/** Timeout of one request to the engine that does not wait for a command, milliseconds. */
 export const REQUEST_MS = 60_000;
-/** Of a pull where the step has more time, milliseconds. */
+/** Timeout of a pull, unless the step's is shorter, milliseconds. */
 const PULL_MS = 15 * 60_000;
 const UNREACHABLE: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
@@ -16,14 +16,14 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
 ]);
 
-/** Loads the client and points it at the engine. Throws StepFailed for an address that cannot be one. */
+/** Loads the client for the engine's address. Throws StepFailed for an invalid address. */
 export async function dockerClient(dockerHost: string | undefined): Promise<Docker> {
   const options = addressOf(dockerHost);
   const { default: Client } = await import("dockerode");
   return new Client(options);
 }
 
-/** Without an address the client looks where engines usually are. */
+/** Without an address the client uses the default locations. */
 function addressOf(dockerHost: string | undefined): Docker.DockerOptions {
   if (dockerHost === undefined) return {};
   const [, socketPath] = /^unix:\/\/(\/.+)$/.exec(dockerHost) ?? [];
@@ -35,7 +35,7 @@ function addressOf(dockerHost: string | undefined): Docker.DockerOptions {
   return { host: url.hostname, port: url.port || 2375, protocol: secure ? "https" : "http" };
 }
 
-/** What an engine's refusal says to the author of a step. */
+/** The engine's error as a failure of the step. */
 export function engineFailure(what: string, error: unknown): StepFailed {
   if (error instanceof StepFailed) return error;
   const { code, name, json, message = String(error) } = error as EngineError;
@@ -58,7 +58,7 @@ export function statusOf(error: unknown): number | undefined {
   return typeof statusCode === "number" ? statusCode : undefined;
 }
 
-/** For how long, and for whom, a request is wanted. */
+/** The abort signal and timeout of a request. */
 interface Wanted {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -70,10 +70,10 @@ export function brief(wanted?: Wanted, milliseconds = REQUEST_MS): AbortSignal {
   return AbortSignal.any([wanted.signal, AbortSignal.timeout(Math.min(milliseconds, wanted.timeoutMs))]);
 }
 
-/** Pulls the image where the engine does not have it. Rejects with StepFailed. */
+/** Pulls the image if the engine does not have it. Rejects with StepFailed. */
 export async function requireImage(docker: Docker, image: string, wanted: Wanted): Promise<void> {
   try {
-    // This request alone takes no signal.
+    // The client's pull accepts no signal.
     const late = once(brief(wanted), "abort").then(() => Promise.reject(new DOMException("", "AbortError")));
     await Promise.race([docker.getImage(image).inspect(), late]);
     return;
@@ -95,7 +95,7 @@ export async function requireImage(docker: Docker, image: string, wanted: Wanted
   }
 }
 
-/** Without a tag an engine would pull all of them. */
+/** Adds the default tag: without a tag an engine pulls all tags. */
 function tagged(image: string): string {
   return /[:@][^/]*$/.test(image) ? image : `${image}:latest`;
 }

@@ -10,12 +10,12 @@ import type { DockerTarget, RemoteCommand, RemoteMachine, RemoteUse } from "./ma
 import { type OutputFiles, pump } from "./output-files.ts";
 import { earlierTokens } from "./tokens.ts";
 
-/** Kind of stream, three empty bytes, length of what follows. Source: Docker Engine API, "Stream format". */
+/** Stream type, three zero bytes, payload length. Source: Docker Engine API, "Stream format". */
 const HEADER_BYTES = 8;
 
 const STDERR = 2;
 
-/** Takes apart the one stream in which an engine sends standard output and standard error. */
+/** Demultiplexes standard output and standard error from an engine's stream. */
 export class DockerOutput {
   readonly #output: Pick<OutputFiles, "write">;
   #header = Buffer.alloc(0);
@@ -47,36 +47,36 @@ export class DockerOutput {
   }
 }
 
-/** What tells our containers from others, and theirs from each other. */
+/** Labels that identify Weft's containers and their owners. */
 export const LABELS = {
   /** The installation, by its data folder. */
   install: "weft.install",
-  /** The process that made it. */
+  /** The process that created it. */
   owner: "weft.owner",
   run: "weft.run",
   step: "weft.step",
   persistent: "weft.persistent",
 } as const;
 
-/** Who makes containers. */
+/** The owner of containers. */
 export interface ContainerOwner {
   readonly install: string;
   readonly owner: string;
 }
 
-/** A container that nobody removes ends by itself: this much after its step's time, or after a week, seconds. */
+/** A container that is not removed exits by itself: this long after its step's timeout, or after a week. Seconds. */
 const GRACE_SECONDS = 120;
 
 const PERSISTENT_SECONDS = 7 * 24 * 60 * 60;
 
-/** An engine may tell an exit code a moment after the end, milliseconds. */
+/** The exit code may be available only shortly after the end. Milliseconds. */
 const EXIT_CODE_MS = 10_000;
 
 const EXIT_CODE_EVERY_MS = 20;
 
 /**
- * Opens a container for a step: one of its own, which goes with it, or the run's where the step asks for a
- * persistent one. What an earlier attempt has left is ended first. Rejects with StepFailed.
+ * Opens a container for a step: its own, removed with the step, or the run's if the step asks for a persistent one.
+ * Processes of earlier attempts are killed first. Rejects with StepFailed.
  */
 export async function openContainer(
   docker: Docker,
@@ -91,7 +91,7 @@ export async function openContainer(
     run: (command: RemoteCommand) =>
       follow(command, (output) => startProcess(container, launcherInput(command), output)),
     close: async () => {
-      // A persistent one is the run's: it goes when that is over.
+      // A persistent container belongs to the run and is removed after it.
       if (!target.persistent) await removeContainer(container).catch(() => undefined);
     },
   };
@@ -136,7 +136,7 @@ async function startContainer(
   };
   const container = await create(docker, options, name, use);
   try {
-    // 304 where a persistent one is up already.
+    // 304: a persistent container is already running.
     await container.start({ abortSignal: brief(use) }).catch((error: unknown) => {
       if (statusOf(error) !== 304) throw error;
     });
@@ -166,14 +166,14 @@ async function create(
   try {
     return await docker.createContainer(options);
   } catch (error) {
-    // Another step of the run may have made it meanwhile.
+    // Another step of the run may have created it concurrently.
     const made = await existing();
     if (made !== undefined) return made;
     throw engineFailure("the container could not be made", error);
   }
 }
 
-/** Steps of a run that ask for the same container get the same. */
+/** Steps of a run that ask for the same container share it. */
 function persistentName(
   { image, mounts, network, workdir, user }: DockerTarget,
   { runId }: RemoteUse,
@@ -183,12 +183,12 @@ function persistentName(
   return `weft-${runId.replaceAll(/[^A-Za-z0-9_.-]/g, "_")}-${hash}`;
 }
 
-/** With whatever runs in it. Settles where there is none any more. */
+/** Removes a container and kills its processes. Resolves if it is already removed. */
 export async function removeContainer(container: Docker.Container): Promise<void> {
   try {
     await container.remove({ force: true, v: true, abortSignal: brief() });
   } catch (error) {
-    // 404: gone; 409: going.
+    // 404: already removed; 409: removal in progress.
     if (![404, 409].includes(statusOf(error) ?? 0)) throw error;
   }
 }

@@ -10,15 +10,15 @@ interface Entry {
 
 /** The keys that a known_hosts file has for one host. */
 export interface KnownKeys {
-  /** Kinds of the keys, so that the host can be asked for one of them. */
+  /** Types of the keys, to request one of them from the host. */
   readonly types: readonly string[];
-  /** `changed` where the file knows the host by other keys alone. */
+  /** `changed` if the file has only other keys for the host. */
   judge(key: Buffer): Verdict;
 }
 
 /**
- * Reads a file as OpenSSH writes it: names with `*`, `?` and `!`, hashed names, `@revoked`. Keys of certificate
- * authorities are passed over.
+ * Reads a file in the format of OpenSSH: names with `*`, `?` and `!`, hashed names, `@revoked`. Keys of certificate
+ * authorities are ignored.
  */
 export function readKnownHosts(text: string, host: string, port: number): KnownKeys {
   const name = hostName(host, port);
@@ -35,23 +35,23 @@ export function readKnownHosts(text: string, host: string, port: number): KnownK
   };
 }
 
-/** What OpenSSH calls a host in its files. */
+/** The name of a host in OpenSSH files. */
 export function hostName(host: string, port: number): string {
   const lower = host.toLowerCase();
   return port === 22 ? lower : `[${lower}]:${port}`;
 }
 
-/** The line that makes a key known. */
+/** The known_hosts line for a key. */
 export function knownHostsLine(host: string, port: number, key: Buffer): string {
   return `${hostName(host, port)} ${keyType(key)} ${key.toString("base64")}`;
 }
 
-/** As `ssh-keygen -l` prints it. */
+/** In the format of `ssh-keygen -l`. */
 export function fingerprint(key: Buffer): string {
   return `SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/, "")}`;
 }
 
-/** Every public key begins with the name of its kind. */
+/** Every public key begins with the name of its type. */
 export function keyType(key: Buffer): string {
   const length = key.length >= 4 ? key.readUInt32BE(0) : 0;
   return key.toString("latin1", 4, 4 + Math.min(length, 64));
@@ -81,7 +81,7 @@ function isHashOf(hashed: string, name: string): boolean {
   return wanted.length === found.length && timingSafeEqual(wanted, found);
 }
 
-/** `*` and `?` alone; linear, as a star never goes back further than to the one before. */
+/** Supports only `*` and `?`; linear, since matching only backtracks to the last star. */
 function matches(pattern: string, name: string): boolean {
   let at = 0;
   let star = -1;

@@ -5,26 +5,26 @@ import type { Log } from "../../platform/log.ts";
 import { type ContainerOwner, LABELS, removeContainer } from "./docker.ts";
 import { brief } from "./docker-engine.ts";
 
-/** How often containers of runs that are over are looked for, milliseconds. */
+/** Interval at which containers of finished runs are searched, milliseconds. */
 const SWEEP_EVERY_MS = 5_000;
-/** An engine that gives no answer holds up the end of the process for so long, milliseconds. */
+/** Maximum time that an unresponsive engine delays the end of the process, milliseconds. */
 const CLOSE_MS = 3_000;
 
 export interface LeftoversOptions {
   readonly owner: ContainerOwner;
-  /** There while this installation may have containers. */
+  /** A file that exists while this installation may have containers. */
   readonly markPath: string;
-  /** Whether the run is over. */
+  /** Whether the run is finished. */
   readonly isOver: (runId: string) => Promise<boolean>;
   readonly docker: Docker;
   readonly log: Log;
-  /** A persistent container that no step has used for so long goes too, milliseconds; none where not given. */
+  /** Also removes a persistent container that no step has used for this long, milliseconds; default: never. */
   readonly idleMs?: number | undefined;
 }
 
 /**
- * Removes containers that nobody else will: those of an earlier process on the same data folder, which is dead, and
- * those of runs that are over. It looks from time to time as long as there are any.
+ * Removes containers without an owner: those of an earlier process on the same data folder, and those of finished
+ * runs. Searches periodically while there are any.
  */
 export class Leftovers {
   readonly #options: LeftoversOptions;
@@ -32,7 +32,7 @@ export class Leftovers {
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
-  /** By run: steps that use its containers now, and when the last one did. */
+  /** By run: number of steps that use its containers, and time of the last use. */
   readonly #uses = new Map<string, { active: number; lastMs: number }>();
 
   constructor(options: LeftoversOptions) {
@@ -40,7 +40,7 @@ export class Leftovers {
     this.#schedule();
   }
 
-  /** A step of the run is going to use a container, until the answer is called. */
+  /** Registers a step's use of the run's containers; the returned function ends it. */
   use(runId: string): () => void {
     const use = this.#useOf(runId);
     use.active += 1;
@@ -73,7 +73,7 @@ export class Leftovers {
     return !persistent || active > 0 || performance.now() - lastMs < idleMs;
   }
 
-  /** Looks once. Rejects where the engine cannot be asked. */
+  /** Searches once. Rejects if the engine does not respond. */
   async sweep(): Promise<void> {
     const { owner, markPath, docker, log } = this.#options;
     const found = await docker.listContainers({
@@ -96,7 +96,7 @@ export class Leftovers {
     else rmSync(markPath, { force: true });
   }
 
-  /** Looks a last time, where there may be any. */
+  /** Searches a last time, if there may be any. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#closed = true;
@@ -110,7 +110,7 @@ export class Leftovers {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#sweeping = this.sweep().catch((error: unknown) => {
-        // Told once: the engine may be away for long.
+        // Logged once, since the engine may be unavailable for long.
         if (!this.#told)
           this.#options.log.warn("containers that were left could not be looked for", {
             error: String(error),

@@ -2,29 +2,31 @@ import type { CommandOutcome } from "../../platform/commands.ts";
 
 /** A command on another machine. */
 export interface RemoteCommand {
-  /** For bash, or for sh where the machine has no bash. */
+  /** For bash, or for sh if the machine has no bash. */
   readonly script: string;
   /** Variables of the script; names are identifiers. */
   readonly env: Readonly<Record<string, string>>;
-  /** Files of this machine that take standard output and standard error, replaced. Standard input is empty. */
+  /**
+   * Local files that receive standard output and standard error; existing ones are replaced. Standard input is empty.
+   */
   readonly stdoutPath: string;
   readonly stderrPath: string;
   readonly timeoutMs: number;
-  /** Ends the command, there too. */
+  /** Kills the command, also on the other machine. */
   readonly signal: AbortSignal;
-  /** Tells this command's processes from all others: a line of text that no other command has. */
+  /** Identifies this command's processes: a unique line of text. */
   readonly token: string;
 }
 
-/** A container or a host that a step has opened; it may run several commands at the same time. */
+/** A container or host that a step has opened; it can run several commands concurrently. */
 export interface RemoteMachine {
-  /** Rejects with StepFailed where the command cannot be started or followed to its end. */
+  /** Rejects with StepFailed if the command cannot be started or its outcome is unknown. */
   run(command: RemoteCommand): Promise<CommandOutcome>;
-  /** Gives up what was opened for the step. Never rejects. */
+  /** Releases the step's resources. Never rejects. */
   close(): Promise<void>;
 }
 
-/** A folder or file of this machine that a container sees. */
+/** A local folder or file that is mounted into a container. */
 export interface Mount {
   /** Absolute, without symbolic links, and allowed. */
   readonly source: string;
@@ -35,11 +37,11 @@ export interface Mount {
 export interface DockerTarget {
   readonly image: string;
   readonly mounts: readonly Mount[];
-  /** The engine's own choice where it is not given. */
+  /** Default: the engine's own. */
   readonly network?: string;
   readonly workdir?: string;
   readonly user?: string;
-  /** One container for all steps of the run that ask for the same. */
+  /** Whether all steps of the run that ask for the same container share it. */
   readonly persistent: boolean;
 }
 
@@ -52,29 +54,29 @@ export interface SshTarget {
   readonly workdir?: string;
 }
 
-/** What a machine is opened for. */
+/** The step for which a machine is opened. */
 export interface RemoteUse {
   readonly runId: string;
-  /** Key of the step in its run, with the place in a foreach. */
+  /** Key of the step in its run, with the index in a foreach. */
   readonly step: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly attempt: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What an installation allows. Absolute paths. */
+/** Restrictions of the installation. Absolute paths. */
 export interface RemoteSettings {
-  /** Folders that containers may see, besides the workspace of the run. */
+  /** Folders that containers may mount, besides the run's workspace. */
   readonly volumeRoots: readonly string[];
   readonly keysDir: string;
   readonly knownHostsPath: string;
   readonly hostNetwork: boolean;
-  /** `unix://…` or `tcp://…`; the engine's default socket where it is not given. */
+  /** `unix://…` or `tcp://…`; default: the engine's default socket. */
   readonly dockerHost: string | undefined;
 }
 
-/** Opens other machines for steps. Both reject with StepFailed, which says what a person can do about it. */
+/** Opens other machines for steps. Both methods reject with StepFailed, whose message says how to fix the problem. */
 export interface Remote {
   readonly settings: RemoteSettings;
   docker(target: DockerTarget, use: RemoteUse): Promise<RemoteMachine>;

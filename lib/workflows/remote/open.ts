@@ -5,7 +5,7 @@ import type { Log } from "../../platform/log.ts";
 import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import type { Remote, RemoteMachine, RemoteSettings, RemoteUse } from "./machine.ts";
 
-/** Lets so many in at a time, in the order in which they came. */
+/** A semaphore that admits a limited number of callers, in order of arrival. */
 export class Gate {
   readonly #width: number;
   #free: number;
@@ -16,12 +16,12 @@ export class Gate {
     this.#free = width;
   }
 
-  /** Whether nobody is in, and nobody waits. */
+  /** Whether nobody holds it or waits for it. */
   get isIdle(): boolean {
     return this.#free === this.#width;
   }
 
-  /** The answer lets the next one in. Rejects with StepFailed when the time is over, StepCancelled when it is given up. */
+  /** Resolves to a function that releases it. Rejects with StepFailed on timeout, StepCancelled on abort. */
   async enter(wanted: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<() => void> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(wanted);
@@ -54,27 +54,30 @@ export class Gate {
   }
 }
 
-/** The client is loaded when the start is over, milliseconds. */
+/** Delay before the client is loaded, so that it does not slow down the start. Milliseconds. */
 const BEGIN_MS = 2_000;
 
-/** Steps, and items of a foreach, that have a container at the same time; the others wait. */
+/** Maximum number of steps, and foreach items, with a container at the same time; the others wait. */
 const CONTAINERS_MAX = 16;
 
-/** Those that are logged in on one host: sshd turns away whoever comes while ten are at the door. */
+/** Maximum number of connections to one host: sshd rejects new ones while ten are unauthenticated. */
 const CONNECTIONS_MAX = 8;
 
 export interface RemoteOptions {
   readonly settings: RemoteSettings;
-  /** Absolute; no other process has it. */
+  /** Absolute; no other process uses it. */
   readonly dataDir: string;
   readonly log: Log;
-  /** Whether a run is over, as far as it can be known here. */
+  /** Whether a run is finished, as far as this process knows. */
   readonly isOver: (runId: string) => Promise<boolean>;
-  /** Persistent containers go when no step has used them for so long, milliseconds; for who is not told the end of all runs. */
+  /**
+   * Removes persistent containers that no step has used for this long, milliseconds; for processes that are not
+   * notified of the end of all runs.
+   */
   readonly idleMs?: number;
 }
 
-/** Containers and hosts for steps of this process. Their clients are loaded with the first step that needs one. */
+/** Opens containers and hosts for steps of this process. Clients are loaded with the first step that needs one. */
 export function openRemote({ settings, dataDir, log, isOver, idleMs }: RemoteOptions): Remote {
   const install = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
   const owner = { install, owner: randomUUID() };
@@ -97,7 +100,7 @@ export function openRemote({ settings, dataDir, log, isOver, idleMs }: RemoteOpt
     });
     return loaded;
   };
-  // An earlier process may have left some.
+  // An earlier process may have left containers.
   const begin = existsSync(markPath)
     ? setTimeout(() => void open().catch(() => undefined), BEGIN_MS).unref()
     : undefined;
@@ -137,7 +140,7 @@ export function openRemote({ settings, dataDir, log, isOver, idleMs }: RemoteOpt
   };
 }
 
-/** A machine that calls `done` once it is closed, or could not be opened. */
+/** A machine that calls `done` after it was closed, or if it could not be opened. */
 async function closedWith(connect: () => Promise<RemoteMachine>, done: () => void): Promise<RemoteMachine> {
   try {
     const machine = await connect();

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 
 export type OutputKind = "stdout" | "stderr";
 
-/** The files that take the output of a command; memory holds a chunk of it at a time. */
+/** The files that receive the output of a command; memory holds one chunk at a time. */
 export class OutputFiles {
   readonly #files: Readonly<Record<OutputKind, FileHandle>>;
 
@@ -22,7 +22,7 @@ export class OutputFiles {
     }
   }
 
-  /** Settles when the next chunk of that kind may come. */
+  /** Resolves when the next chunk of that kind may be written. */
   async write(kind: OutputKind, chunk: Uint8Array): Promise<void> {
     await this.#files[kind].appendFile(chunk);
   }
@@ -37,7 +37,7 @@ export class OutputFiles {
   }
 }
 
-/** Hands chunk by chunk over; settles when the stream has ended and all was taken. */
+/** Passes a stream on chunk by chunk; resolves after the stream has ended and every chunk was processed. */
 export function pump(source: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     let last = Promise.resolve();

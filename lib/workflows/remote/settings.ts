@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { RemoteConfig } from "../../settings/config.ts";
 import type { RemoteSettings } from "./machine.ts";
 
-/** What this machine allows, with what is not set. */
+/** The restrictions of this machine, with defaults. */
 export function remoteSettings(config: RemoteConfig, dataDir: string): RemoteSettings {
   const { dockerHost, volumeRoots, hostNetwork, keysDir, knownHostsPath } = config;
   return {

@@ -18,16 +18,16 @@ import { type OutputFiles, pump } from "./output-files.ts";
 import { earlierTokens } from "./tokens.ts";
 
 const CONNECT_TIMEOUT_MS = 20_000;
-/** A host that is silent for four of these is gone, milliseconds. */
+/** Keepalive interval, milliseconds; a host that misses four is disconnected. */
 const KEEPALIVE_MS = 15_000;
 const KEEPALIVES_MISSED = 4;
-/** What shells answer for a program that SIGKILL ended. */
+/** Exit code that shells report for a program killed by SIGKILL. */
 const KILLED = 137;
-/** A host that does not answer a farewell is left after so long, milliseconds. */
+/** Maximum wait for a graceful disconnect, milliseconds. */
 const CLOSE_MS = 3_000;
-/** Time to end what an earlier attempt has left, milliseconds. */
+/** Time limit for killing processes of earlier attempts, milliseconds. */
 const SWEEP_MS = 15_000;
-/** Signature algorithms by the kind of key. */
+/** Signature algorithms by key type. */
 const ALGORITHMS: Readonly<Record<string, readonly ServerHostKeyAlgorithm[]>> = {
   "ssh-ed25519": ["ssh-ed25519"],
   "ecdsa-sha2-nistp256": ["ecdsa-sha2-nistp256"],
@@ -37,8 +37,8 @@ const ALGORITHMS: Readonly<Record<string, readonly ServerHostKeyAlgorithm[]>> = 
 };
 
 /**
- * Logs in on a host whose key the known_hosts file has. Processes that an earlier attempt at the step left there
- * are ended first. Rejects with StepFailed.
+ * Connects to a host whose key is in the known_hosts file. Processes of earlier attempts at the step are killed first.
+ * Rejects with StepFailed.
  */
 export async function openSsh(
   target: SshTarget,
@@ -46,7 +46,7 @@ export async function openSsh(
   settings: RemoteSettings,
 ): Promise<RemoteMachine> {
   const client = await connect(target, use, settings);
-  // The connection may be lost long before it is given up.
+  // The connection may be lost long before it is closed.
   const closed = new Promise<void>((resolve) => client.once("close", () => resolve()));
   const { workdir } = target;
   const run = (command: RemoteCommand) =>
@@ -73,7 +73,7 @@ export async function openSsh(
   return machine;
 }
 
-/** Quiet: a machine without /proc has nothing to be found by. */
+/** Ignores failures: a machine without /proc cannot find the processes. */
 async function endEarlier(client: Client, use: RemoteUse): Promise<void> {
   const stop = AbortSignal.any([use.signal, AbortSignal.timeout(SWEEP_MS)]);
   const discard = { write: async () => undefined };
@@ -132,7 +132,7 @@ const none = (error: unknown): string => {
   throw new StepFailed(`the file of SSH_KNOWN_HOSTS cannot be read: ${String(code)}`);
 };
 
-/** A host has keys of several kinds: it is asked for one that is known. */
+/** A host has keys of several types: requests a known one. */
 function preferred({ types }: KnownKeys): Pick<ConnectConfig, "algorithms"> {
   const serverHostKey = types.flatMap((type) => ALGORITHMS[type] ?? []);
   return serverHostKey.length === 0 ? {} : { algorithms: { serverHostKey } };
@@ -174,7 +174,7 @@ function connectFailure(error: unknown, { host, port, user, privateKey }: SshTar
 
 type Output = Pick<OutputFiles, "write">;
 
-/** What a channel tells may all come with its opening: it is listened to from the start. */
+/** Events of a channel may arrive together with its opening, so listeners are added immediately. */
 function startProcess(client: Client, input: Buffer, output: Output): Promise<RemoteProcess> {
   return new Promise((resolve, reject) => {
     const lost = (): void => reject(connectionLost());
@@ -194,7 +194,7 @@ function startProcess(client: Client, input: Buffer, output: Output): Promise<Re
 function processOf(client: Client, channel: ClientChannel, input: Buffer, output: Output): RemoteProcess {
   let exitCode: number | undefined;
   channel.on("exit", (code: number | null) => {
-    // Without a code a signal ended the launcher.
+    // Without a code, a signal killed the launcher.
     exitCode = code ?? KILLED;
   });
   channel.on("error", () => undefined);

@@ -5,7 +5,7 @@ import type { RemoteRunnerConfig } from "../schema/types.ts";
 import { allowedPath } from "./allowed-paths.ts";
 import type { DockerTarget, Mount, RemoteSettings, SshTarget } from "./machine.ts";
 
-/** Names of networks, and none of the kinds that take a part after a colon: those join somebody else's. */
+/** Network names, except modes with a colon: those join another container's network. */
 const NETWORK = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 const IMAGE = /^[A-Za-z0-9][A-Za-z0-9_./:@-]{0,254}$/;
 const HOST = /^[A-Za-z0-9_:][A-Za-z0-9_.:%-]{0,254}$/;
@@ -14,12 +14,12 @@ const VOLUME_MODES: ReadonlySet<string> = new Set(["ro", "rw"]);
 const SSH_PORT = 22;
 const SSH_USER = "root";
 
-/** Refuses a field of `step_runner_config`. */
+/** Rejects a field of `step_runner_config`. */
 function refuse(field: string, why: string): never {
   throw new StepFailed(`step_runner_config.${field}: ${why}`);
 }
 
-/** The container that a rendered configuration asks for. Throws StepFailed, naming the field and the setting. */
+/** Parses the container of a rendered configuration. Throws StepFailed, naming the field and the setting. */
 export async function dockerTarget(
   config: RemoteRunnerConfig,
   { settings, workspace }: { readonly settings: RemoteSettings; readonly workspace: string },
@@ -48,7 +48,7 @@ function checkNetwork(network: string, { hostNetwork }: RemoteSettings): void {
   if (!NETWORK.test(network)) refuse("network", "must be none, bridge or the name of a network");
 }
 
-/** `host:container`, or with `:ro` or `:rw` behind it. A relative host path begins at the workspace. */
+/** `host:container`, optionally with `:ro` or `:rw`. A relative host path starts at the workspace. */
 async function mountOf(
   volume: string,
   field: string,
@@ -66,7 +66,7 @@ async function mountOf(
   const wanted = isAbsolute(host) ? host : resolve(workspace, host);
   const source = await judged(field, wanted, [workspace, ...volumeRoots]);
   await mkdir(source, { recursive: true }).catch((error: unknown) => {
-    // A file is fine as it is.
+    // An existing file can be mounted too.
     if ((error as { code?: unknown }).code !== "EEXIST") refuse(field, `cannot be made: ${codeOf(error)}`);
   });
   return { source, target: posix.normalize(target), readOnly: mode === "ro" };
@@ -83,7 +83,7 @@ async function judged(field: string, path: string, roots: readonly string[]): Pr
   );
 }
 
-/** The host that a rendered configuration asks for. Throws StepFailed, naming the field and the setting. */
+/** Parses the host of a rendered configuration. Throws StepFailed, naming the field and the setting. */
 export async function sshTarget(config: RemoteRunnerConfig, settings: RemoteSettings): Promise<SshTarget> {
   const host = required(config, "host");
   if (!HOST.test(host)) refuse("host", "is no name or address of a host");
@@ -107,7 +107,7 @@ function portOf(text: string | undefined): number {
 
 const KEY_MAX_BYTES = 64 * 1024;
 
-/** The key itself, as a secret holds it, or the name of a file in the folder of keys. */
+/** The key itself, as stored in a secret, or the name of a file in the folder of keys. */
 async function privateKey(value: string, { keysDir }: RemoteSettings): Promise<string> {
   if (value.trimStart().startsWith("-----BEGIN ")) return `${value.trim()}\n`;
   const path = await allowedPath(resolve(keysDir, value), [keysDir]).catch(() => undefined);
@@ -126,7 +126,7 @@ async function privateKey(value: string, { keysDir }: RemoteSettings): Promise<s
   }
 }
 
-/** Variables of the commands. Throws StepFailed for a name that a shell cannot have. */
+/** Environment variables of the commands. Throws StepFailed for a name that a shell does not allow. */
 export function environmentOf({ env = {} }: RemoteRunnerConfig): Readonly<Record<string, string>> {
   for (const name of Object.keys(env))
     if (!ENV_NAME.test(name)) refuse(`env.${name}`, "is no name of a variable: letters, digits and '_'");
@@ -135,7 +135,7 @@ export function environmentOf({ env = {} }: RemoteRunnerConfig): Readonly<Record
 
 type Texts = "image" | "network" | "workdir" | "user" | "host" | "key_file" | "password";
 
-/** What a template leaves empty is not given. */
+/** Omits fields whose templates render to empty text. */
 function present(config: RemoteRunnerConfig): Partial<Record<Texts, string>> {
   const names: readonly Texts[] = ["image", "network", "workdir", "user", "host", "key_file", "password"];
   const given: Partial<Record<Texts, string>> = {};

@@ -1,14 +1,14 @@
 import type { RemoteUse } from "./machine.ts";
 
-/** Earlier attempts that are looked for. */
+/** Maximum number of earlier attempts that are searched. */
 const ATTEMPTS_BACK = 20;
 
-/** What the tokens of all commands of an attempt begin with. */
+/** The prefix of the tokens of all commands of an attempt. */
 export function tokenStart(runId: string, step: string, attempt: number): string {
   return `${runId}/${step.replaceAll(/[\0\r\n]/g, "_")}/${attempt}/`;
 }
 
-/** The same of the attempts before this one. */
+/** The token prefixes of earlier attempts. */
 export function earlierTokens({ runId, step, attempt }: RemoteUse): string[] {
   const from = Math.max(1, attempt - ATTEMPTS_BACK);
   return Array.from({ length: attempt - from }, (_, index) => tokenStart(runId, step, from + index));

@@ -7,15 +7,15 @@ import { loopNames } from "../expressions/variable-names.ts";
 import type { Findings, Path } from "./problems.ts";
 import type { Action, Decision, Definition, RemoteRunnerConfig, Step } from "./types.ts";
 
-/** Values of one text that are reported. */
+/** Maximum number of values reported per text. */
 const REPORTED_MAX = 5;
 
 const REFERENCE_MAX = 60;
 
 /**
- * Refuses every command and script in which the text of a value reaches an interpreter: an inner shell, an awk program,
- * `eval`. Texts of the workflow file, such as defaults of params, are no values here; at run time a value that was given for
- * such a param is.
+ * Rejects commands and scripts in which a value reaches an interpreter: an inner shell, an awk program, `eval`. Text
+ * of the workflow file, such as a param's default, is allowed here; a value given for such a param is checked at run
+ * time.
  */
 export function checkExecution(definition: Definition, findings: Findings): void {
   const own = new Map<string, string>();
@@ -104,7 +104,7 @@ class ExecutionCheck {
       this.script(condition.if, [...path, "conditions", at, "if"], loops);
   }
 
-  /** `BASH_ENV` and the like are executed by what reads them. */
+  /** Programs execute the value of `BASH_ENV` and similar variables. */
   environment(config: RemoteRunnerConfig | undefined, path: Path): void {
     for (const [name, text] of Object.entries(config?.env ?? {})) {
       if (EXECUTED_VARIABLES.has(name) && text.includes("{{"))
@@ -137,7 +137,7 @@ class ExecutionCheck {
     for (const [at, text] of texts.entries()) this.script(text, [...path, at], loops);
   }
 
-  /** Commands in the calls of a script. */
+  /** Checks the commands in the calls of a script. */
   script(text: string | undefined, path: Path, loops: readonly string[]): void {
     const template =
       text?.includes("{{") === true || text?.includes("[[") === true ? parsed(text, loops) : undefined;
@@ -157,7 +157,7 @@ class ExecutionCheck {
   }
 }
 
-/** Undefined for a template that cannot be parsed, which is reported with the other templates. */
+/** Undefined if the template cannot be parsed; that error is reported with the other templates. */
 function parsed(text: string, loops: readonly string[]): Template | undefined {
   try {
     return parseTemplate(text, { loopVariables: loopNames(loops) });

@@ -3,10 +3,10 @@ import { OperationError, TemplateError } from "../expressions/template-error.ts"
 import type { Findings, Path } from "./problems.ts";
 import type { Param } from "./types.ts";
 
-/** Steps inside of others are checked with paths of their own; names and types are no templates. */
+/** Nested steps are checked with their own paths; names and types are not templates. */
 const SKIPPED: ReadonlySet<string> = new Set(["step", "steps", "parallel_steps", "name", "type"]);
 
-/** No run can start from a default that cannot be rendered, so a syntax error is refused, too. */
+/** Rejects syntax errors in defaults, since no run can start from a default that cannot be rendered. */
 export function checkDefaults(params: readonly Param[], findings: Findings): void {
   for (const [at, { default: text }] of params.entries()) {
     const error = templateError(text);
@@ -15,8 +15,8 @@ export function checkDefaults(params: readonly Param[], findings: Findings): voi
 }
 
 /**
- * Refuses operations in the expressions of a step, module or report that fail whatever the values are. Syntax errors are warnings only:
- * a step that no run reaches may hold braces meant for another program. (`lintDefinition`.)
+ * Rejects operations in the expressions of a step, module or report that always fail. Syntax errors are only warnings
+ * (`lintDefinition`): a step that never runs may contain braces meant for another program.
  */
 export function checkExpressions(part: object, at: Path, findings: Findings): void {
   for (const [field, value] of Object.entries(part)) {

@@ -3,7 +3,7 @@ import type { Action, Step } from "./types.ts";
 
 type Warn = (path: Path, message: string) => void;
 
-/** The commands and functions of steps, by their names: what `{action: run, step: name}` repeats. */
+/** The commands and functions of steps, by step name; `{action: run, step: name}` repeats them. */
 export type StepWork = ReadonlyMap<string, readonly Action[]>;
 
 export function workOfSteps(steps: readonly Step[]): StepWork {
@@ -29,7 +29,7 @@ function workOf(step: Step): readonly Action[] {
   return [{ action: "run", type: "function", functions }];
 }
 
-/** A step whose handlers, and those of the steps inside it, are in the one form that the executors know. */
+/** Normalizes the handlers of a step and of its nested steps to the form that the executors read. */
 export function withHandlers(step: Step, path: Path, work: StepWork, warn: Warn): Step {
   const handled = {
     ...step,
@@ -45,7 +45,7 @@ export function withHandlers(step: Step, path: Path, work: StepWork, warn: Warn)
   return { ...handled, parallel_steps: children };
 }
 
-/** Drops actions that lack what they need, with a warning: the reference runs such a workflow and ignores them. */
+/** Drops incomplete actions with a warning: the reference runs such a workflow and ignores them. */
 export function readActions(
   actions: readonly Action[],
   path: Path,

@@ -6,7 +6,7 @@ import type { Definition, Dependencies, FlowModule, Param, Report, Step, Workflo
 /** A report whose path may be missing. */
 export type ReadReport = Omit<Report, "path"> & { readonly path?: string };
 
-/** A workflow as it was read, or as it is once what it inherits is put in. */
+/** The parts of a workflow, as read or after inheritance. */
 export interface WorkflowParts {
   readonly name?: string;
   readonly kind?: WorkflowKind;
@@ -26,12 +26,12 @@ export interface WorkflowParts {
   readonly undefined?: Definition["undefined"] & string;
 }
 
-/** What a child says outside of `override` besides who it is. */
+/** Parts of a child that are ignored, with a warning, outside `override`. */
 const OWN_PARTS = ["params", "triggers", "steps", "modules", "hooks", "dependencies"] as const;
 
 /**
- * A workflow that extends another, as a whole: the parent's parts with the child's changes. The parent is as it is
- * stored, with what it inherits itself. Reference 2.10.
+ * Merges a workflow with its parent: the parent's parts with the child's changes. The parent is the stored definition,
+ * which includes its own inherited parts. Reference 2.10.
  */
 export function inherit(child: ReadWorkflow, parent: Definition, findings: Findings): WorkflowParts {
   const { override = {} } = child;
@@ -100,7 +100,7 @@ interface ListChange<Item extends Named> {
   readonly replace: readonly Item[];
 }
 
-/** What is to go goes first, then what takes another's place, then what comes to them. */
+/** Order: removals, replacements, additions. */
 function mergeList<Item extends Named>(
   parents: readonly Item[],
   change: ListChange<Item> | undefined,

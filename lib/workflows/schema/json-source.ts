@@ -1,12 +1,12 @@
 import { formatPath, type Path, type Problem } from "./problems.ts";
 import { isFreeForm, TreeGuard } from "./tree-guard.ts";
 
-/** A definition as plain values, and where each of them stands, as far as that is known. */
+/** A definition as plain values, with the source position of each value if known. */
 export interface Source {
   readonly value: unknown;
-  /** Where the value at a path stands, or the nearest one around it. */
+  /** Position of the value at a path, or of the nearest enclosing value. */
   locate(path: Path): { line: number; column: number } | undefined;
-  /** What to tell besides that the value at a path is of the wrong kind. */
+  /** A hint to add to the error if the value at a path has the wrong type. */
   hint(path: Path): string | undefined;
 }
 
@@ -14,10 +14,10 @@ export type SourceOutcome =
   | { readonly ok: true; readonly source: Source }
   | { readonly ok: false; readonly errors: readonly Problem[] };
 
-/** Lists of a definition hold at most so many items altogether. */
+/** Maximum number of list items in a definition. */
 const JSON_ITEMS = 50_000;
 
-/** A definition that came as JSON: copied, since it is somebody else's, and checked like a YAML one. */
+/** Reads a definition from a JSON value: copies it, since the caller owns it, and checks it like a YAML definition. */
 export function readJson(json: unknown): SourceOutcome {
   const errors: Problem[] = [];
   const value = copy(json, [], { guard: new TreeGuard(), items: 0, errors });
@@ -61,7 +61,7 @@ function copy(value: unknown, path: Path, walk: Walk): unknown {
   const copied: Record<string, unknown> = {};
   for (const [key, item] of entries) {
     if (refuse(walk.guard.key(key), [...path, key])) return undefined;
-    // A key without a value counts as not given, in YAML as in JSON.
+    // A key with a null value counts as missing, in YAML as in JSON.
     if (item === undefined || (item === null && !isFreeForm(path))) continue;
     copied[key] = copy(item, [...path, key], walk);
   }

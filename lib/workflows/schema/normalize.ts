@@ -16,7 +16,10 @@ import {
   type WorkflowKind,
 } from "./types.ts";
 
-/** Applies the rules that no single part can know, and gives the one form; worthless once something was refused. */
+/**
+ * Applies the rules that span several parts and returns the normalized form; the result is invalid if a problem was
+ * reported.
+ */
 export function normalize(read: WorkflowParts, name: string, findings: Findings): Definition {
   const kind = read.kind ?? (read.modules !== undefined && read.steps === undefined ? "flow" : "module");
   checkKind(read, kind, findings);
@@ -86,7 +89,7 @@ function handledModule(module: FlowModule, at: number, findings: Findings): Flow
   };
 }
 
-/** The reference runs a workflow whose reports lack a path; there is no file to report then. */
+/** The reference runs a workflow whose reports lack a path; these have no file to report. */
 function completeReports(reports: readonly ReadReport[], findings: Findings): Report[] {
   return reports.flatMap(({ path, ...report }, at): Report[] => {
     if (path !== undefined) return [{ ...report, path }];
@@ -161,7 +164,7 @@ interface Waiting {
   readonly depends_on?: readonly string[];
 }
 
-/** Who is waited for is there, and nobody waits for itself, however far around. */
+/** Reports dependencies that do not exist, and cycles. */
 function checkOrder(all: readonly Waiting[], path: Path, what: string, findings: Findings): void {
   const byName = new Map(all.map((each) => [each.name, each]));
   for (const [at, each] of all.entries()) {
@@ -176,7 +179,7 @@ function checkOrder(all: readonly Waiting[], path: Path, what: string, findings:
   findings.refuse([...path, at, "depends_on"], `waits for itself: ${circle.join(" -> ")}`);
 }
 
-/** Names that wait for each other in a circle, the first again at the end. */
+/** Names of a dependency cycle, with the first name repeated at the end. */
 function circleIn(byName: ReadonlyMap<string, Waiting>): readonly string[] | undefined {
   const done = new Set<string>();
   const way: string[] = [];
@@ -244,7 +247,7 @@ function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, f
   }
 }
 
-/** Fields that do nothing without another one. */
+/** Fields that have no effect without another field. */
 function checkOptionalPairs(step: Step, at: Path, findings: Findings): void {
   if (step.decision !== undefined && !step.decision.switch && step.decision.conditions.length === 0)
     findings.warn([...at, "decision", "switch"], "is missing: the default applies");
@@ -255,7 +258,7 @@ function checkOptionalPairs(step: Step, at: Path, findings: Findings): void {
     findings.warn([...at, "host_output_file"], "has no effect without step_remote_file");
 }
 
-/** Steps that others hold are started by these. */
+/** Nested steps are started by their containers. */
 function checkNested(step: Step, at: Path, findings: Findings): void {
   if (step.depends_on !== undefined)
     findings.refuse([...at, "depends_on"], "stands on steps of a module's own list, not on nested ones");
@@ -278,7 +281,7 @@ function checkGotos(steps: readonly Step[], path: Path, findings: Findings): voi
   }
 }
 
-/** Where a goto ends its module. */
+/** The goto target that ends the module. */
 const END_OF_MODULE = "_end";
 
 function gotosOf(decision: Decision | undefined): { goto: string | undefined; path: Path }[] {

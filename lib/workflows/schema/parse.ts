@@ -16,26 +16,26 @@ export type ParseOutcome =
       readonly ok: false;
       readonly errors: readonly Problem[];
       readonly warnings: readonly string[];
-      /** As far as it can be read, for further checks; stand-ins are in the place of what is invalid. */
+      /** The definition as far as it can be read, for further checks; placeholders replace invalid parts. */
       readonly definition?: Definition;
-      /** The workflow that it extends, where that was not given. */
+      /** Name of the extended workflow, if it was not given. */
       readonly wants?: string;
     };
 
 export interface ParseOptions {
-  /** The workflow that is extended, as it is stored. */
+  /** The extended workflow, as stored. */
   readonly parent?: Definition;
-  /** Name of a workflow that does not name itself: its file's. */
+  /** Name of a workflow without a `name`: that of its file. */
   readonly fallbackName?: string;
-  /** The name that it has whatever it calls itself: that of its file, where another file has its own. */
+  /** Overrides the workflow's own name, if another file has that name: that of its file. */
   readonly name?: string;
-  /** Keys that nothing reads are errors. */
+  /** Whether unknown keys are errors. */
   readonly strict?: boolean;
 }
 
 /**
- * Reads a workflow from YAML text, or from a value that came as JSON, and brings it to its one form. Never
- * throws; hostile input is refused in bounded time. What is odd but harmless becomes a warning. Seed: workflow 2.5 to 2.7.
+ * Parses a workflow from YAML text or from a JSON value and normalizes it. Never throws; rejects hostile input in
+ * bounded time. Odd but harmless input produces warnings. Seed: workflow 2.5 to 2.7.
  */
 export function parseDefinition(
   source: string | { json: unknown },
@@ -92,12 +92,12 @@ interface ReadOutcome {
   readonly removed: ReadonlySet<string>;
 }
 
-/** Times that a workflow is validated anew after parts of it were taken out or replaced, at most. */
+/** Maximum number of validations after invalid parts were removed or replaced. */
 const ROUNDS_MAX = 4;
 
 /**
- * What the reference ignores is taken out with a warning; what is then still wrong is an error. The rest is read all the
- * same, with stand-ins for what is invalid.
+ * Removes what the reference ignores, with a warning; remaining problems are errors. The rest is read with
+ * placeholders for invalid parts.
  */
 function readWorkflow(
   source: Source,

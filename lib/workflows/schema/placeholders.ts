@@ -12,12 +12,12 @@ const STEP_LISTS: ReadonlySet<unknown> = new Set([
 
 const ENTRY_LISTS: ReadonlySet<unknown> = new Set(["modules", "triggers", "params", "reports"]);
 
-/** What steps of these types export by themselves. */
+/** Names that steps of these types export automatically. */
 const AUTOMATIC_EXPORTS = ["status_code", "body", "headers", "http_resp", "llm_resp", "content"];
 
 /**
- * Replaces the part of a written workflow that an invalid path leads to by a valid one of the same name, so that names
- * in the rest can be checked. Answers the key that it removed, where nothing of the same name can stand there.
+ * Replaces the invalid part of a workflow at a path with a valid one of the same name, so that references in the rest
+ * can be checked. Returns the removed key if no placeholder of that name is possible.
  */
 export function replaceWithPlaceholder(value: unknown, path: Path): string | undefined {
   for (let at = path.length - 1; at >= 0; at -= 1) {
@@ -53,7 +53,7 @@ function entryLike(list: string, written: object, path: Path): object {
   return list === "reports" ? { path: "report" } : { name };
 }
 
-/** Unlike any other where the author's own is invalid. */
+/** The name as written; a unique one if it is invalid. */
 function nameOf(written: object, path: Path, schema: typeof stepName = stepName): string {
   const name: unknown = Reflect.get(written, "name");
   const isValid = typeof name === "string" && schema.safeParse(name).success;

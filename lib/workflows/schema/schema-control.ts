@@ -11,7 +11,7 @@ import {
 import { expected, filledList, filledText, list, text, variableName } from "./schema-values.ts";
 import { TARGET_TYPES } from "./types.ts";
 
-/** What decides whether and how often steps run. Reference 2.3, 2.4. */
+/** Fields that control whether and how often steps run. Reference 2.3, 2.4. */
 
 const decisionCase = {
   goto: filledText.transform((value) => value.trim()).exactOptional(),
@@ -93,7 +93,7 @@ export const retry = z.strictObject(
 const targetType = z.enum(TARGET_TYPES, expected(`one of ${TARGET_TYPES.join(", ")}`));
 const texts = list(filledText, DEPENDENCIES_PER_KIND).default([]);
 
-/** One type, or several with commas between them. */
+/** One type, or several separated by commas. */
 const variableTypes = filledText
   .transform((value) => value.split(",").map((part) => part.trim()))
   .pipe(z.array(targetType));

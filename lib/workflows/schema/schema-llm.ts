@@ -2,7 +2,7 @@ import * as z from "zod";
 import { COMMANDS_PER_STEP } from "./limits.ts";
 import { expected, filledList, filledText, list } from "./schema-values.ts";
 
-/** The parts of an llm step. They go to the model as they are written, so further keys stay. Seed: workflow 2.7. */
+/** The parts of an llm step. They are sent to the model as written, so unknown keys are kept. Seed: workflow 2.7. */
 
 const ROLES = ["system", "user", "assistant", "tool"] as const;
 const looseMap = z.record(z.string(), z.unknown(), expected("a map"));

@@ -31,14 +31,14 @@ import { type Action, STEP_TYPES, type Step, type StepByType, type StepType } fr
 
 const ACTIONS = ["log", "continue", "abort", "export", "run", "notify"] as const;
 
-/** Lists and maps as JSON text. */
+/** Lists and maps are converted to JSON text. */
 const actionValue = z.union([text, z.array(z.unknown()).transform(toJson), object("text").transform(toJson)]);
 
 function toJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Reference 2.4. What an action lacks is checked in `handlers.ts`: the reference ignores such an action. */
+/** Reference 2.4. `handlers.ts` checks for missing fields: the reference ignores incomplete actions. */
 const action = z
   .strictObject(
     {
@@ -60,7 +60,7 @@ const action = z
   )
   .transform((written, context): Action => {
     const { action: named, notify, key, script, function: single, ...rest } = written;
-    // An action that gives its type and no name is a run action.
+    // An action with a type and no name is a run action.
     const action = named ?? (rest.type === undefined ? undefined : "run");
     if (action === undefined) {
       context.addIssue({ code: "custom", message: "is required", path: ["action"] });
@@ -80,7 +80,7 @@ const action = z
     };
   });
 
-/** What is carried out after a step, or a module of a flow. */
+/** Actions that run after a step, or after a module of a flow. */
 export const actions = list(action, ACTIONS_PER_STEP).default([]);
 
 const common = {
@@ -120,7 +120,7 @@ function hasCommand(step: Commands): boolean {
   return step.command !== undefined || step.commands !== undefined || step.parallel_commands !== undefined;
 }
 
-/** The four kinds of arguments follow the command, in this order; a list of commands takes none. */
+/** Appends the four kinds of arguments to the command, in this order; a list of commands accepts none. */
 function joinArguments<Fields extends Commands>(step: Fields) {
   const { speed_args, config_args, input_args, output_args, ...rest } = step;
   const given = [speed_args, config_args, input_args, output_args].filter(
@@ -130,7 +130,7 @@ function joinArguments<Fields extends Commands>(step: Fields) {
   return { ...rest, command: [rest.command.trimEnd(), ...given].join(" ") };
 }
 
-/** Where commands run that do not run here: a container, or another host. */
+/** The container or host on which commands run instead of the worker. */
 export const runnerConfig = z
   .strictObject(
     {
@@ -268,7 +268,7 @@ const llm = z
     path: ["embedding_input"],
   });
 
-/** A step as its author writes it, brought to its one form. Seed: workflow 2.7. */
+/** A step as written, normalized. Seed: workflow 2.7. */
 export const step: z.ZodType<Step> = z.lazy(() => steps);
 
 const schemas = {
@@ -306,7 +306,7 @@ const steps = z.discriminatedUnion(
   },
 );
 
-/** Loops of calls that run programs of their own are left out. */
+/** Agent steps run their own programs and are not supported. */
 const AGENTS = /^agent(?:-|$)/;
 
 function typeOf(input: unknown): string | undefined {

@@ -27,13 +27,13 @@ const MISFIRES = ["none", "last", "all"] as const;
 const WEBHOOK_AUTHS = ["key", "hmac", "hmac-body", "none"] as const;
 const DEFAULT_TIMEZONE = "UTC";
 const DEFAULT_VARIABLE = "target";
-/** Of a `dedupe_key` that comes without one. */
+/** Default window of a `dedupe_key`. */
 const DEFAULT_WINDOW = "5m";
 const EVERY_TOPIC = "*";
 const WATCH_PATH_CHARACTERS = 1024;
 
 type Unnamed<Trigger> = Omit<Trigger, "name"> & { readonly name?: string };
-/** A trigger whose name may still have to be made up from its position. */
+/** A trigger; a missing name is generated from its position. */
 export type ReadTrigger =
   | Unnamed<CronTrigger>
   | Unnamed<EventTrigger>
@@ -57,7 +57,7 @@ const eventFields = {
 
 const SINGLE_FORMS = ["event_data", "function", "param", "file"] as const;
 
-/** The older form, one variable only: `{type: event_data, field, name}` and its like. */
+/** The older form, with one variable: `{type: event_data, field, name}` and similar. */
 const singleInput = z
   .object({
     type: z.enum(SINGLE_FORMS),
@@ -71,7 +71,7 @@ const singleInput = z
       event_data: given.field === undefined ? undefined : `event_data.${given.field}`,
       function: given.function,
       param: given.name,
-      // Of the file that changed, where the author names none.
+      // The default is the file that changed.
       file: given.path ?? "event_data.path",
     }[given.type];
     if (expression === undefined) {
@@ -88,7 +88,7 @@ const singleInput = z
 
 const inputMap = textMap(variableKey, PARAMS_PER_WORKFLOW);
 
-/** Which of the two forms it is hangs on `type` alone, so that errors speak of one form. */
+/** `type` alone decides between the two forms, so that errors refer to one form. */
 const input = z.unknown().transform((given, context): Record<string, string> => {
   const schema = isSingleForm(given) ? singleInput : inputMap;
   const read = schema.safeParse(given);
@@ -129,13 +129,13 @@ const writtenTrigger = z.strictObject(
   expected("a trigger, a map"),
 );
 
-/** A trigger without a field that its type needs. */
+/** A trigger that lacks a field required by its type. */
 export interface IncompleteTrigger {
   readonly type: "incomplete";
-  /** The field that is missing. */
+  /** Name of the missing field. */
   readonly field: string;
   readonly message: string;
-  /** What the reference reads it as; where there is none, nothing can fire it. */
+  /** The trigger that the reference reads instead; undefined if no event can fire it. */
   readonly instead?: ReadTrigger;
 }
 
@@ -208,13 +208,13 @@ function readWritten(given: z.output<typeof writtenTrigger>): ReadTrigger | Trig
   }
 }
 
-/** A trigger made by request: what is missing is refused. */
+/** A trigger from a request: missing fields are errors. */
 const trigger = writtenTrigger.transform((given, context): ReadTrigger => {
   const read = readWritten(given);
   return "isMissing" in read ? refuse(context, read) : read;
 });
 
-/** A trigger of a workflow: the reference runs a workflow that has incomplete ones, so these become warnings. */
+/** A trigger of a workflow: the reference runs workflows with incomplete triggers, so these produce warnings. */
 export const declaredTrigger = writtenTrigger.transform((given, context): ReadTrigger | IncompleteTrigger => {
   const read = readWritten(given);
   if (!("isMissing" in read)) return read;
@@ -230,7 +230,7 @@ function refuse(context: z.RefinementCtx, { message, path }: TriggerProblem): ne
   return z.NEVER;
 }
 
-/** A trigger made by request, by the rules of a file. Answers what is wrong with it, by field. */
+/** Validates a trigger from a request by the rules of workflow files. Returns the trigger or its issues, by field. */
 export function readTrigger(
   given: Readonly<Record<string, unknown>>,
   name: string,

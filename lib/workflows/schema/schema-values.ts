@@ -3,7 +3,7 @@ import { parseDuration } from "../../durations.ts";
 import { NAME_CHARACTERS, TIMEOUT_MS } from "./limits.ts";
 import { shorten } from "./problems.ts";
 
-/** The kinds of value that definitions are made of. Every message reads on from the path: `steps[0].name: is required`. */
+/** The types of values in definitions. Every message continues the path: `steps[0].name: is required`. */
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const LOOP_VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -13,15 +13,15 @@ const TEMPLATE = /\{\{|\[\[/;
 
 type Issue = { readonly input?: unknown };
 
-/** The message for a value of the wrong kind, or for none at all. */
+/** The message for a value of the wrong type, or for a missing value. */
 export function expected(what: string): { error: (issue: Issue) => string } {
   return { error: (issue) => (issue.input === undefined ? "is required" : `must be ${what}`) };
 }
 
-/** Text; numbers and booleans are taken as they are written. */
+/** Text; numbers and booleans are converted as written. */
 export const text = z.union([z.string(), z.number(), z.boolean()], expected("text")).transform(String);
 
-/** Text with something in it. */
+/** Text that is not blank. */
 export const filledText = text.refine((value) => value.trim() !== "", { error: "must not be empty" });
 
 export const boolean = z.union(
@@ -54,7 +54,7 @@ export const loopVariable = named(
   "must be an identifier: a letter or '_', then letters, digits and '_'",
 );
 
-/** A list with at least one and at most `max` items. */
+/** A list of 1 to `max` items. */
 export function filledList<Item extends z.ZodType>(item: Item, max: number) {
   return list(item, max).min(1, { error: "must not be empty" });
 }
@@ -67,14 +67,14 @@ export function object(what: string) {
   return z.record(z.string(), z.unknown(), expected(what));
 }
 
-/** Name -> text. */
+/** A map of names to text. */
 export function textMap(name: z.ZodType<string, string>, max: number) {
   return z
     .record(name, text, expected("a map"))
     .refine((map) => Object.keys(map).length <= max, { error: `must have at most ${max} entries` });
 }
 
-/** Names as keys: the same rules as for `variableName`, on a plain string. */
+/** Names as keys: the rules of `variableName`, on a plain string. */
 export const variableKey = z
   .string()
   .max(NAME_CHARACTERS, { error: `a name has at most ${NAME_CHARACTERS} characters` })
@@ -82,12 +82,12 @@ export const variableKey = z
     error: "a name starts with a letter or '_', and holds only letters, digits, '_' and '-'",
   });
 
-/** Whether a text has something to render in it. */
+/** Whether a text contains a placeholder. */
 export function isTemplate(value: string): boolean {
   return TEMPLATE.test(value);
 }
 
-/** Seconds, a duration or a template; whole seconds in text become the number. */
+/** Seconds, a duration or a template; whole seconds in text become a number. */
 export const timeout = z
   .union([z.number(), z.string()], expected("seconds or a duration such as 30s, 5m, 2h, 1d"))
   .transform((value, context) => {
@@ -106,7 +106,7 @@ export const duration = filledText.refine((value) => parseDuration(value) !== un
   error: "is no duration: give 500ms, 30s, 5m, 2h or 1d",
 });
 
-/** What an issue says; a bad key of a map says it one level further in. */
+/** The message of an issue; for an invalid map key, that of the nested issue. */
 export function messageOf(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
 }

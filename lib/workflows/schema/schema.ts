@@ -81,12 +81,12 @@ const flowModule = z
     path: ["path"],
   });
 
-/** `common/enum-subdomain.yaml` names the workflow `enum-subdomain`. */
+/** `common/enum-subdomain.yaml` refers to the workflow `enum-subdomain`. */
 function workflowOf(path: string): string {
   return (path.trim().split("/").at(-1) ?? "").replace(/\.ya?ml$/i, "");
 }
 
-/** Steps around those of a module; one that gives no type is of bash. */
+/** Steps before or after those of a module; the default type is bash. */
 const hookSteps = z
   .array(z.unknown(), expected("a list"))
   .transform((steps) =>
@@ -137,7 +137,7 @@ const tags = z
   )
   .pipe(list(tag, TAGS_PER_WORKFLOW));
 
-/** A scalar is a default. */
+/** A scalar is the default. */
 const paramChange = z.union([
   text.transform((value) => ({ default: value })),
   z.strictObject({
@@ -150,7 +150,7 @@ const paramChange = z.union([
 
 const MODES = ["append", "prepend", "replace", "merge"] as const;
 
-/** What becomes of a list of steps or modules besides those that come to it. */
+/** How inherited lists of steps or modules change, besides additions. */
 const change = {
   mode: z.enum(MODES, expected(`one of ${MODES.join(", ")}`)).default("append"),
   remove: list(stepName, STEPS_PER_WORKFLOW).default([]),
@@ -186,7 +186,7 @@ const override = z.strictObject(
 
 export type ReadOverride = z.output<typeof override>;
 
-/** A workflow as its author writes it; keys that it does not name are refused here and forgiven by the caller. */
+/** A workflow as written; unknown keys are rejected here and tolerated by the caller. */
 export const workflow = z.strictObject(
   {
     name: workflowName.exactOptional(),

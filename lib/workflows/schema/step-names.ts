@@ -8,9 +8,9 @@ export interface PlacedSteps {
 }
 
 /**
- * Gives every step of a module, nested ones included, a name of its own: outputs, records and keys depend on it. The
- * reference runs a workflow whose steps share a name, so a later one is numbered. Steps of a module's own list come
- * before nested ones, because `goto` and `depends_on` refer to them.
+ * Gives every step of a module, including nested ones, a unique name, on which outputs, records and keys depend. The
+ * reference runs a workflow with duplicate step names, so later duplicates are numbered. Steps of a module's own list
+ * are named before nested ones, because `goto` and `depends_on` refer to them.
  */
 export function withUniqueNames<Key extends string>(
   lists: Readonly<Record<Key, PlacedSteps>>,
@@ -48,7 +48,7 @@ function childrenOf(step: Step): readonly Step[] {
 class UniqueNames {
   readonly #taken: Set<string>;
   readonly #findings: Findings;
-  /** How many steps have a name so far. */
+  /** Number of steps per name so far. */
   readonly #uses = new Map<string, number>();
 
   constructor(written: ReadonlySet<string>, findings: Findings) {

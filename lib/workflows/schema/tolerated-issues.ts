@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { formatPath, type Path } from "./problems.ts";
 
-/** Which kind of map a path leads to, as far as its keys are concerned. */
+/** The kind of map at a path, which decides its known keys. */
 type Place = "workflow" | "step" | "module" | "trigger" | "action" | "other";
 
 const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
@@ -13,7 +13,7 @@ const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
   other: new Set(),
 };
 
-/** Words for the reader only; dropping them changes no run. */
+/** Explanatory keys; ignoring them changes no run. */
 const EXPLANATIONS: Readonly<Partial<Record<Place, ReadonlySet<string>>>> = {
   workflow: new Set(["help"]),
   step: new Set(["suppress_details"]),
@@ -31,7 +31,7 @@ const LISTS: Readonly<Record<string, Place>> = {
   on_error: "action",
 };
 
-/** The warning for a key that nothing here reads; undefined where none is due. */
+/** The warning for an unknown key; undefined if none is needed. */
 function warnOfKey(path: Path, key: string): string | undefined {
   const place = placeOf(path);
   if (EXPLANATIONS[place]?.has(key)) return undefined;
@@ -51,14 +51,14 @@ function placeOf(path: Path): Place {
 type Warn = (path: Path, message: string) => void;
 
 /**
- * Changes a written workflow so that what the reference ignores is gone: keys that nothing reads, keys with an empty
- * value, and nested steps without a name, which get one.
+ * Removes what the reference ignores from a written workflow: unknown keys, and keys with an empty value. Names nested
+ * steps that have no name.
  */
 export class ToleratedIssues {
   readonly #value: unknown;
   readonly #warnOfKey: Warn;
   readonly #warn: Warn;
-  /** Keys removed because their value was empty, by their formatted paths. */
+  /** Keys removed because their value was empty, by formatted path. */
   readonly #emptied = new Map<string, Path>();
 
   constructor(value: unknown, warnOfUnknownKey: Warn, warn: Warn) {
@@ -67,7 +67,7 @@ export class ToleratedIssues {
     this.#warn = warn;
   }
 
-  /** Answers whether something was changed: the workflow is to be validated again then. */
+  /** Returns whether it changed the workflow, which must then be validated again. */
   apply(issues: readonly z.core.$ZodIssue[]): boolean {
     return issues.map((issue) => this.#applyOne(issue)).includes(true);
   }
@@ -105,12 +105,12 @@ export class ToleratedIssues {
     return Reflect.set(step, "name", name);
   }
 
-  /** The message of an issue that is still there: a required key whose value was empty is not missing. */
+  /** The message of a remaining issue: a required key whose value was empty is reported as empty, not missing. */
   messageAt(path: Path, message: string): string {
     return this.#emptied.delete(formatPath(path)) ? "must not be empty" : message;
   }
 
-  /** Warns of the keys with an empty value that were not needed. */
+  /** Warns of the keys with an empty value that were not required. */
   warnOfEmptyKeys(): void {
     for (const path of this.#emptied.values()) this.#warn(path, "is empty, ignored");
   }

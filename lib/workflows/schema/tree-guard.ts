@@ -1,9 +1,9 @@
 import { DEFINITION_DEPTH, DEFINITION_KEYS, KEYS_PER_MAP, TEXT_CHARACTERS } from "./limits.ts";
 
-/** Keys that reach into every object of JavaScript where they are assigned carelessly. */
+/** Keys that can pollute prototypes when assigned. */
 const REFUSED_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Watches the size of one definition while its tree is walked; every check answers a message or undefined. */
+/** Checks the size of one definition while its tree is traversed; every check returns a message or undefined. */
 export class TreeGuard {
   #keys = 0;
 
@@ -28,7 +28,7 @@ export class TreeGuard {
   }
 }
 
-/** Parts of a definition that go to another program as they are: numbers stay numbers, nulls stay. */
+/** Parts that are passed on to another program unchanged: numbers and nulls are kept. */
 const FREE_FORM_KEYS = new Set([
   "messages",
   "llm_config",

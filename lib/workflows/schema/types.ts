@@ -1,6 +1,6 @@
 /**
- * A workflow definition after parsing: every accepted spelling brought to one form. Seed: workflow 2.5 to 2.7.
- * It is stored as JSON, so there are no class instances, dates or undefined values inside.
+ * A parsed workflow definition, normalized. Seed: workflow 2.5 to 2.7. Stored as JSON, so it contains no class
+ * instances, dates or undefined values.
  */
 
 export const STEP_TYPES = [
@@ -14,7 +14,7 @@ export const STEP_TYPES = [
 ] as const;
 export type StepType = (typeof STEP_TYPES)[number];
 
-/** Steps around those of a workflow; in the run of a flow, modules of these names. */
+/** Steps before and after those of a workflow; in a flow, modules with these names. */
 export const HOOKS = ["pre_scan_steps", "post_scan_steps"] as const;
 export type Hook = (typeof HOOKS)[number];
 
@@ -32,62 +32,62 @@ export interface Definition {
   readonly steps: readonly Step[];
   /** Flows: at least one. Modules: empty. */
   readonly modules: readonly FlowModule[];
-  /** The workflow whose parts it took over. */
+  /** Name of the extended workflow. */
   readonly extends?: string;
-  /** Steps before and after those of a module, or the modules of a flow; what fails in them is passed over. */
+  /** Steps before and after those of a module, or the modules of a flow; their failures are ignored. */
   readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
-  /** What must hold before the first step. */
+  /** Checked before the first step. */
   readonly dependencies?: Dependencies;
-  /** Where the commands of its bash steps run; on the worker itself where it is not given. */
+  /** Where the commands of its bash steps run; default: the worker. */
   readonly runner?: { readonly kind: "docker" | "ssh"; readonly config: RemoteRunnerConfig };
-  /** Files that become artifacts once it has succeeded. */
+  /** Files that become artifacts after the workflow succeeds. */
   readonly reports?: readonly Report[];
   readonly preferences?: Preferences;
-  /** What a name without a value does in its templates, and in those of a flow's modules: nothing, where it is not given. */
+  /** How names without a value render in its templates, and in those of a flow's modules; default: `empty`. */
   readonly undefined?: "empty" | "fail";
 }
 
 export const HEURISTICS = ["none", "basic", "advanced"] as const;
 
-/** What holds for runs of a workflow that say nothing else. Reference 2.1. */
+/** Defaults for runs of a workflow. Reference 2.1. */
 export interface Preferences {
-  /** A run that is given no target makes one up. */
+  /** Generates a target if the run has none. */
   readonly empty_target?: boolean;
-  /** What is found out about the target. */
+  /** Detection applied to the target. */
   readonly heuristics_check?: (typeof HEURISTICS)[number];
-  /** Either of them: no log of the run is kept. */
+  /** If either is set, the run has no log. */
   readonly disable_logging?: boolean;
   readonly silent?: boolean;
-  /** Of `weft run`: records as JSON, and once more after each end. */
+  /** For `weft run`: prints records as JSON, again after each end. */
   readonly ci_output_format?: boolean;
   readonly repeat?: boolean;
   /** A duration. */
   readonly repeat_wait_time?: string;
 }
 
-/** A file that a workflow leaves for its readers. Texts are templates. Reference 2.1. */
+/** An output file of a workflow. Texts are templates. Reference 2.1. */
 export interface Report {
-  /** The name of the file where it is not given. */
+  /** Default: the name of the file. */
   readonly name?: string;
-  /** In the run's workspace. */
+  /** Path in the run's workspace. */
   readonly path: string;
-  /** What its content is, where the ending of the path does not say. */
+  /** Content type, if the file extension does not determine it. */
   readonly type?: string;
   readonly description?: string;
-  /** Nobody misses it. */
+  /** Whether the file may be missing. */
   readonly optional: boolean;
 }
 
-/** What must hold before a run's first step. Reference 2.3. */
+/** Conditions for starting a run's first step. Reference 2.3. */
 export interface Dependencies {
-  /** On the path of the machine that executes commands. */
+  /** Must be on the `PATH` of the machine that executes commands. */
   readonly commands: readonly string[];
-  /** Paths, templates. */
+  /** Paths, as templates. */
   readonly files: readonly string[];
-  /** The target is one of these kinds. */
+  /** The target must be one of these types. */
   readonly target_types: readonly TargetType[];
   readonly variables: readonly { readonly name: string; readonly types: readonly TargetType[] }[];
-  /** Conditions, all of which must hold. */
+  /** All conditions must be true. */
   readonly functions_conditions: readonly string[];
 }
 
@@ -115,7 +115,7 @@ export interface Param {
   readonly generator?: string;
 }
 
-/** One module of a flow: a stored workflow by name (`path`, without folder and extension) or steps of its own. */
+/** One module of a flow: a stored workflow by name (`path`, without folder and extension) or inline steps. */
 export interface FlowModule {
   readonly name: string;
   readonly path?: string;
@@ -123,7 +123,7 @@ export interface FlowModule {
   /** Templates, rendered when the run starts. */
   readonly params: Readonly<Record<string, string>>;
   readonly depends_on: readonly string[];
-  /** JavaScript; the module is skipped where it is not true. */
+  /** JavaScript; the module is skipped unless it is true. */
   readonly condition?: string;
   readonly on_success?: readonly Action[];
   readonly on_error?: readonly Action[];
@@ -132,10 +132,10 @@ export interface FlowModule {
 export type Trigger = CronTrigger | EventTrigger | WatchTrigger | ManualTrigger | WebhookTrigger;
 
 interface TriggerBase {
-  /** Unique in the workflow; `<type>-<position>` where the author gave none. */
+  /** Unique in the workflow; default: `<type>-<position>`. */
   readonly name: string;
   readonly enabled: boolean;
-  /** Run parameter -> expression (`event_data.a.b`, `event.topic`, else text). */
+  /** Maps run parameters to expressions (`event_data.a.b`, `event.topic`, else text). */
   readonly input: Readonly<Record<string, string>>;
 }
 
@@ -143,9 +143,9 @@ export interface CronTrigger extends TriggerBase {
   readonly type: "cron";
   /** Five fields, as written. */
   readonly schedule: string;
-  /** IANA name; UTC where the author gave none. */
+  /** IANA name; default: UTC. */
   readonly timezone: string;
-  /** What becomes of slots that nobody was there to fire: none, the last one (without a word), or each. */
+  /** Handling of missed slots: skip all, run the last (the default), or run each. */
   readonly misfire?: "none" | "last" | "all";
 }
 
@@ -153,7 +153,7 @@ export interface EventTrigger extends TriggerBase {
   readonly type: "event";
   /** Exact or glob. */
   readonly topic: string;
-  /** Conditions over `event`; all must hold. */
+  /** Conditions over `event`; all must be true. */
   readonly filters: readonly string[];
   /** Conditions that may also call functions. */
   readonly filter_functions?: readonly string[];
@@ -167,17 +167,17 @@ export interface WatchTrigger extends TriggerBase {
   readonly debounce?: string;
 }
 
-/** Says whether the workflow may be started by hand; not listed with the others. */
+/** Whether the workflow may be started manually; not listed with the other triggers. */
 export interface ManualTrigger extends TriggerBase {
   readonly type: "manual";
 }
 
-/** Fired by requests to an address of its own. */
+/** Fired by requests to its own URL. */
 export interface WebhookTrigger extends TriggerBase {
   readonly type: "webhook";
-  /** How a caller shows that it knows the secret: by sending it, by a signature, or not at all. */
+  /** How callers authenticate with the secret: by sending it, by a signature, or not at all. */
   readonly auth: "key" | "hmac" | "hmac-body" | "none";
-  /** How old a signed request may be; five minutes where the author gave nothing. */
+  /** Maximum age of a signed request; default: five minutes. */
   readonly tolerance?: string;
 }
 
@@ -190,7 +190,7 @@ export interface Action {
   readonly type?: "bash" | "function";
   readonly command?: string;
   readonly functions?: readonly string[];
-  /** As written: the step whose commands or functions a run action repeats. Normalized into these. */
+  /** As written: the step whose commands or functions a run action repeats. Normalization copies them here. */
   readonly step?: string;
 }
 
@@ -203,29 +203,29 @@ export interface StepBase {
   readonly exports: Readonly<Record<string, string>>;
   readonly on_success: readonly Action[];
   readonly on_error: readonly Action[];
-  /** Steps of the same list that it waits for; where any step names some, those that name none start at once. */
+  /** Steps of the same list to wait for; if any step has dependencies, steps without them start immediately. */
   readonly depends_on?: readonly string[];
   readonly decision?: Decision;
   readonly retry?: Retry;
 }
 
-/** What a step that failed is told: to be tried again. */
+/** Retry policy of a failed step. */
 export interface Retry {
-  /** Tries in all, the first included. */
+  /** Number of attempts, including the first. */
   readonly max_attempts: number;
-  /** Before the second try, milliseconds. */
+  /** Delay before the second attempt, milliseconds. */
   readonly delay: number;
-  /** The delay of a try, as many times that of the one before. */
+  /** Factor by which each delay exceeds the previous one. */
   readonly backoff: number;
 }
 
-/** What follows a step that succeeded. Reference 2.4. */
+/** What to do after a step succeeded. Reference 2.4. */
 export interface Decision {
-  /** A template; its text picks a case. */
+  /** A template; its text selects a case. */
   readonly switch?: string;
   readonly cases: Readonly<Record<string, DecisionCase>>;
   readonly default?: DecisionCase;
-  /** All that hold are carried out; the last goto wins. */
+  /** All cases whose condition is true apply; the last goto wins. */
   readonly conditions: readonly (DecisionCase & { readonly if: string })[];
 }
 
@@ -244,9 +244,9 @@ export interface BashStep extends StepBase, OwnRunner {
   readonly std_file?: string;
 }
 
-/** Where a bash step runs that does not run where those of its module do. */
+/** Runner of a bash step, if it differs from its module's. */
 export interface OwnRunner {
-  /** `host` is the worker itself, whatever the module says. */
+  /** `host` is the worker itself, regardless of the module. */
   readonly step_runner?: "host" | "docker" | "ssh";
   readonly step_runner_config?: RemoteRunnerConfig;
 }
@@ -256,13 +256,13 @@ export interface FunctionStep extends StepBase {
   readonly function?: string;
   readonly functions?: readonly string[];
   readonly parallel_functions?: readonly string[];
-  /** Of a step that stands for the beginning of a module. */
+  /** Set on the step that represents the start of a module. */
   readonly gate?: {
     readonly given: Readonly<Record<string, string>>;
     readonly params: readonly Param[];
     readonly dependencies?: Dependencies;
   };
-  /** Of a step that stands for the end of a module. */
+  /** Set on the step that represents the end of a module. */
   readonly reports?: readonly Report[];
 }
 
@@ -273,13 +273,13 @@ export interface ParallelSteps extends StepBase {
 
 export interface ForeachStep extends StepBase {
   readonly type: "foreach";
-  /** A path, a template that gives a path or a list, or the list itself. */
+  /** A path, a template that renders a path or a list, or the list itself. */
   readonly input: string | readonly string[];
   readonly variable: string;
-  /** JavaScript that makes of each item what the variable stands for. */
+  /** JavaScript that converts each item to the value of the variable. */
   readonly variable_pre_process?: string;
   readonly step: Step;
-  /** How many items run at the same time; 1 where the author gave none. Taken from `parallel` or `threads`. */
+  /** Number of items that run concurrently; default: 1. Read from `parallel` or `threads`. */
   readonly parallel: number | string;
 }
 
@@ -291,12 +291,12 @@ export interface RemoteBashStep extends StepBase {
   readonly commands?: readonly string[];
   readonly parallel_commands?: readonly string[];
   readonly std_file?: string;
-  /** A file there, and where it is copied to when the commands succeeded. */
+  /** A file on that host, and the path to which it is copied after the commands succeed. */
   readonly step_remote_file?: string;
   readonly host_output_file?: string;
 }
 
-/** All texts are templates. What the other runner alone knows is passed over. */
+/** All texts are templates. Fields of the other runner are ignored. */
 export interface RemoteRunnerConfig {
   readonly image?: string;
   /** `host:container`, `host:container:ro`. */
@@ -323,14 +323,14 @@ export interface HttpStep extends StepBase {
 
 export interface LlmStep extends StepBase {
   readonly type: "llm";
-  /** Checked, and kept as written. */
+  /** Validated, and kept as written. */
   readonly messages?: readonly Readonly<Record<string, unknown>>[];
   readonly is_embedding: boolean;
   readonly embedding_input?: readonly string[];
   readonly llm_config?: Readonly<Record<string, unknown>>;
   readonly tools?: readonly Readonly<Record<string, unknown>>[];
   readonly tool_choice?: string | Readonly<Record<string, unknown>>;
-  /** The answer is asked for in pieces, and collected. */
+  /** Requests a streamed response, which is collected. */
   readonly stream?: boolean;
   readonly extra_llm_parameters?: Readonly<Record<string, unknown>>;
 }

@@ -2,7 +2,7 @@ import { CST, Lexer } from "yaml";
 import { DEFINITION_DEPTH, DEFINITION_KEYS, YAML_TOKENS } from "./limits.ts";
 import { shorten } from "./problems.ts";
 
-/** Why a text is not even parsed, and where, as an offset into it. */
+/** Why a text is rejected before parsing, and the offset. */
 export interface Refusal {
   readonly message: string;
   readonly offset: number;
@@ -15,8 +15,8 @@ const FIRST_PRINTABLE = 0x20;
 const DELETE = 0x7f;
 
 /**
- * Looks at a YAML text token by token, in linear time, and refuses what would be costly or dangerous to
- * parse: the parser recurses on depth and works through every key. A text that passes may still be invalid.
+ * Reads a YAML text token by token, in linear time, and rejects text that is costly or dangerous to parse: the parser
+ * recurses with depth and processes every key. An accepted text may still be invalid.
  */
 export function refuseYaml(text: string): Refusal | undefined {
   return refuseCharacters(text) ?? refuseTokens(text);
@@ -83,9 +83,9 @@ function refuseToken(type: string, token: string): string | undefined {
 }
 
 /**
- * Depth by brackets and by columns: a block collection starts at the first content of a line or right
- * after an indicator, further right than the collection around it (a list may stand at its key's column,
- * so the true depth is at most twice this).
+ * Measures depth by brackets and by columns: a block collection starts at the first content of a line or directly
+ * after an indicator, further right than the enclosing collection (a list may start at its key's column, so the true
+ * depth is at most twice the measured one).
  */
 class DepthMeter {
   #columns: number[] = [];

@@ -19,10 +19,10 @@ import { isFreeForm, TreeGuard } from "./tree-guard.ts";
 import { refuseYaml } from "./yaml-guard.ts";
 
 const BYTE_ORDER_MARK = "\ufeff";
-/** Duplicate keys are found below, in linear time: the composer's own search is quadratic. */
+/** Duplicate keys are detected below, in linear time: the composer's own search is quadratic. */
 const COMPOSE_OPTIONS = { uniqueKeys: false, merge: false, version: "1.2", schema: "core" } as const;
 
-/** A definition written in YAML 1.2, hostile until proven otherwise. Every problem has a line and a column. */
+/** Reads an untrusted definition in YAML 1.2. Every problem has a line and a column. */
 export function readYaml(source: string): SourceOutcome {
   const text = source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source;
   const bytes = Buffer.byteLength(text);
@@ -71,7 +71,7 @@ function compose(text: string): Document.Parsed | undefined {
   return undefined;
 }
 
-/** One fault is enough: what comes after it makes thousands more. */
+/** Stops after the first error, since it causes thousands more. */
 function* untilFault(tokens: Iterable<CST.Token>): Generator<CST.Token> {
   for (const token of tokens) {
     yield token;
@@ -83,7 +83,7 @@ function sentence(message: string): string {
   return shorten(message.slice(0, 1).toLowerCase() + message.slice(1));
 }
 
-/** A bare `{{x}}` or `[[x]]` at the start of a value is a collection to YAML, and mostly a broken one. */
+/** YAML reads an unquoted `{{x}}` or `[[x]]` at the start of a value as a collection, usually an invalid one. */
 function templateHint(text: string, offset: number): string {
   const start = text.lastIndexOf("\n", Math.max(0, offset - 1)) + 1;
   const end = text.indexOf("\n", offset);
@@ -92,7 +92,7 @@ function templateHint(text: string, offset: number): string {
   return " (a value that starts with {{ or [[ must be in quotes)";
 }
 
-/** Turns nodes into plain values, and refuses what YAML allows and a definition does not. */
+/** Converts nodes to plain values, and rejects YAML features that definitions do not allow. */
 class TreeReader {
   readonly errors: Problem[] = [];
   readonly #guard = new TreeGuard();
@@ -133,7 +133,7 @@ class TreeReader {
       this.#refuse(Number.isFinite(value) ? undefined : "must be a finite number", path, start);
       return value;
     }
-    // 1.10, 007 and digits beyond a number's exactness are meant as they are written.
+    // 1.10, 007 and numbers beyond double precision are kept as written.
     return source === undefined || source === String(value) ? value : source;
   }
 
@@ -154,7 +154,7 @@ class TreeReader {
       if (seen.has(key) && this.#refuse(`the key "${shorten(key)}" is given twice`, path, keyStart)) continue;
       seen.add(key);
       const value = this.read(pair.value, [...path, key], keyStart);
-      // A key without a value counts as not given, in YAML as in JSON.
+      // A key with a null value counts as missing, in YAML as in JSON.
       if (value !== null || isFreeForm(path)) map[key] = value;
     }
     return map;
@@ -228,7 +228,7 @@ function offsetOf(node: unknown): number | undefined {
   return undefined;
 }
 
-/** An absent value has a place too, but its key is the better one to show. */
+/** A missing value has a position too, but the position of its key is more useful. */
 function startsOnItsOwn(node: unknown): boolean {
   return !isScalar(node) || node.value !== null;
 }

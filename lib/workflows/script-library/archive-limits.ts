@@ -1,16 +1,16 @@
-/** What may come out of one archive. */
+/** Limits on the content of one archive. */
 export const UNPACKED_MAX_BYTES = 2 * 1024 * 1024 * 1024;
 export const ENTRIES_MAX = 50_000;
-/** Bytes that a member may become for each that it takes, once it is larger than `RATIO_FREE_BYTES`. */
+/** Maximum compression ratio of a member larger than `RATIO_FREE_BYTES`. */
 export const RATIO_MAX = 200;
 export const RATIO_FREE_BYTES = 10 * 1024 * 1024;
 
-/** Counts what comes out of an archive. Throws as soon as it is too much. */
+/** Counts the unpacked content of an archive. Throws as soon as a limit is exceeded. */
 export class Budget {
   #entries = 0;
   #bytes = 0;
 
-  /** A member of this size, as the archive says. */
+  /** Counts a member by the size that the archive declares. */
   entry(bytes: number): void {
     this.#entries += 1;
     if (this.#entries > ENTRIES_MAX) throw new Error(`the archive has more than ${ENTRIES_MAX} members`);
@@ -24,7 +24,7 @@ export class Budget {
   }
 }
 
-/** The path of a member in steps, none for the folder itself. Throws for one that would lie elsewhere. */
+/** The path segments of a member; empty for the root folder. Throws if the path leads out of the folder. */
 export function memberPath(name: string): string[] {
   const steps = name.split("/").filter((step) => step !== "" && step !== ".");
   if (name.startsWith("/") || /^[a-z]:/i.test(name) || /[\\\0]/.test(name) || steps.includes(".."))

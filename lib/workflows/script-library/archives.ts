@@ -21,7 +21,7 @@ function unzipTo(source: unknown, dest: unknown, context: FunctionContext, empty
   return true;
 }
 
-/** The folder that is named, else the one that the archive lies in. */
+/** The given folder; by default the folder of the archive. */
 function destOf(source: unknown, dest: unknown, context: FunctionContext): string {
   return textOf(dest) === "" ? dirname(pathOf(source, context)) : outputOf(dest, context);
 }
@@ -34,14 +34,17 @@ function tarTo(source: unknown, dest: unknown, context: FunctionContext): true {
     NAME: folder ? "." : basename(from),
     TO: outputOf(dest, context),
   };
-  // Not into what is packed: written beside it first.
+  // The archive is written elsewhere first, so that it does not include itself.
   const command =
     'part="$(mktemp)" && LC_ALL=C tar -czf "$part" -C "$FROM" -- "./$NAME" && mv -f -- "$part" "$TO" || { rm -f -- "$part"; exit 1; }';
   runCommand(command, values, context);
   return true;
 }
 
-/** Looks at all members before anything is unpacked. Throws for what is no file or folder, lies outside or is too much. */
+/**
+ * Checks all members before unpacking. Throws for a member that is not a file or folder, leads out of the folder or
+ * exceeds a limit.
+ */
 function untarTo(source: unknown, dest: unknown, context: FunctionContext): true {
   const from = pathOf(source, context);
   const listing = runCommand('LC_ALL=C tar --quoting-style=escape -tvf "$FROM"', { FROM: from }, context);

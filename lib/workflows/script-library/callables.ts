@@ -1,13 +1,13 @@
 import { type FunctionContext, type LibraryFunction, UnreachablePathError } from "./library-types.ts";
 import { aliasOf } from "./workspace-functions.ts";
 
-/** A function as the threads call it. */
+/** A function as the script threads call it. */
 export interface Callable {
   readonly prepare?: () => Promise<void>;
   run(args: readonly unknown[], context: FunctionContext): unknown;
 }
 
-/** Quiet failures become values and warnings; what a script must see stays an error. */
+/** Failures with a failure value are logged as warnings and return it; other errors are thrown in the script. */
 function toCallable(name: string, entry: LibraryFunction): Callable {
   const { failure, prepare } = entry;
   const run: Callable["run"] = (args, context) => {
@@ -27,7 +27,7 @@ function isForScript(error: unknown, { unreachableIsMissing }: LibraryFunction):
   return error instanceof Error && error.name === "ScriptError";
 }
 
-/** The spellings of a name. One that is JavaScript's own (`parseInt`) stays JavaScript's. */
+/** The spellings of a name. A spelling that JavaScript defines (`parseInt`) keeps its JavaScript meaning. */
 export function spellingsOf(name: string): string[] {
   const alias = aliasOf(name);
   return alias === name || Object.hasOwn(globalThis, alias) ? [name] : [name, alias];

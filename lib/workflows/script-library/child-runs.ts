@@ -1,4 +1,4 @@
-/** Functions that start runs: what they start is a run as any other, one hop further on. Reference 3, utility. */
+/** Functions that start child runs, with one hop more. Reference 3, utility. */
 
 import { isRecord, textOf } from "./argument-values.ts";
 import { callHost } from "./call-host.ts";
@@ -7,7 +7,7 @@ import { objectOf } from "./record-events.ts";
 
 const group = "utility";
 
-/** An object, JSON text of one, or `name=value` with commas or line breaks between them. */
+/** An object, its JSON text, or `name=value` pairs separated by commas or line breaks. */
 function paramsOf(params: unknown): unknown {
   const text = textOf(params).trim();
   if (isRecord(params) || text.startsWith("{")) return objectOf(params);
@@ -20,7 +20,7 @@ function paramsOf(params: unknown): unknown {
   return Object.fromEntries(pairs);
 }
 
-/** A run that was not started is an error: a quiet value would hide that nothing happens. */
+/** Throws if the run is not started: a failure value would hide that. */
 function starts(name: "run_module" | "run_flow"): LibraryFunction {
   const kind = name === "run_flow" ? "flow" : "module";
   return {

@@ -7,17 +7,17 @@ import { columnsOf, type JsonRecord, recordsOf } from "./records.ts";
 let parse: typeof import("csv-parse/sync").parse | undefined;
 let stringify: typeof import("csv-stringify/sync").stringify | undefined;
 
-/** Loads what reads and writes CSV. */
+/** Loads the CSV library. */
 export const prepare = async (): Promise<void> => {
   parse ??= (await import("csv-parse/sync")).parse;
   stringify ??= (await import("csv-stringify/sync")).stringify;
 };
 
-/** What a spreadsheet takes for a formula; a number is none. */
+/** Text that a spreadsheet reads as a formula; numbers are excluded. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
 
-/** The text as a cell that a spreadsheet only shows. */
+/** Escapes text so that a spreadsheet displays it and does not evaluate it. */
 export function safeCell(value: unknown): string {
   const text = textOf(value);
   return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
@@ -32,7 +32,7 @@ function* csvLines(columns: readonly string[], records: Iterable<JsonRecord>): G
     yield line(columns.map((name) => (Object.hasOwn(record, name) ? record[name] : "")));
 }
 
-/** The rows of CSV text, the first one with the names of the columns. Throws what is wrong with it. */
+/** The rows of CSV text; the first one contains the column names. Throws if the text is invalid. */
 function rowsOf(text: string): string[][] {
   if (parse === undefined) throw new Error("CSV is loaded only for scripts that name the function");
   const rows: string[][] = parse(text, {

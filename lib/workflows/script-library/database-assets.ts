@@ -6,7 +6,7 @@ import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { emitRecordEvent, objectOf } from "./record-events.ts";
 
 const group = "database";
-/** Hosts of one file whose records or ports are put together. */
+/** Maximum number of hosts of one file whose records or ports are combined. */
 const GROUPED_MAX = 100_000;
 const DNS_TYPES = /^(?:A|AAAA|CNAME|MX|NS|TXT|SOA|PTR|SRV|CAA)$/;
 
@@ -18,17 +18,17 @@ export interface Imported {
   vulnerabilities: number;
 }
 
-/** What the functions give that count lines, where a file cannot be read. */
+/** Result of functions that count lines, if the file cannot be read. */
 export const NOTHING_IMPORTED = { total: 0, imported: 0, skipped: 0 } as const;
 
-/** Hands over what the lines of a file say. The format is found out from the first line where it is not given. */
+/** Emits an event for each record in a file. Without a format, the first line determines it. */
 export function importFile(
   context: FunctionContext,
   options: {
     readonly workspace: unknown;
     readonly path: unknown;
     readonly format?: LineFormat;
-    /** Further fields of each asset. */
+    /** Additional fields of each asset. */
     readonly fields?: Readonly<Record<string, unknown>>;
     readonly source?: string;
     readonly take?: "assets" | "vulnerabilities";
@@ -72,7 +72,7 @@ function importOne(
   return true;
 }
 
-/** Lines of a zone, or of dnsx: a name, anything, a type, and what it stands for. */
+/** Lines of a zone file, or of dnsx: a name, other fields, a type, and the record data. */
 function importDns(context: FunctionContext, workspace: unknown, path: unknown): number {
   const hosts = new Map<string, string[]>();
   for (const line of linesOf(path, context)) {
@@ -88,7 +88,7 @@ function importDns(context: FunctionContext, workspace: unknown, path: unknown):
   return hosts.size;
 }
 
-/** JSONL of ports, as naabu and nmap's conversion write it: one asset a host, with all its ports. */
+/** JSON lines of ports, as naabu and nmap's conversion write them: one asset per host, with all its ports. */
 function importPorts(context: FunctionContext, [workspace, path, source]: readonly unknown[]) {
   const hosts = new Map<string, Set<string>>();
   let [total, skipped] = [0, 0];

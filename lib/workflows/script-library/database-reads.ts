@@ -8,12 +8,12 @@ import { tableOf } from "./markdown-tables.ts";
 
 const group = "database";
 
-/** Columns of tables; JSON lines have all that is known. */
+/** Columns of tables; JSON lines contain all fields. */
 const ASSET_COLUMNS = ["asset_value", "asset_type", "status_code", "title", "source", "last_seen_at"];
 const VULNERABILITY_COLUMNS = ["severity", "vuln_title", "asset_value", "vuln_info", "last_seen_at"];
 const RUN_COLUMNS = ["run_uuid", "workflow_name", "target", "status", "completed_steps", "total_steps"];
 
-/** Throws ScriptError for what is wrong with the question; other faults are told by the function's failure value. */
+/** Throws ScriptError for an invalid query; other errors return the function's failure value. */
 function read(context: FunctionContext, query: Row): readonly Row[] {
   const { records, total } = callHost(context, "records", query);
   if (total > records.length)
@@ -34,7 +34,7 @@ function shown(rows: readonly Row[], columns: readonly string[], format: unknown
 const FORMATS = "as a table (md) or as jsonl or json";
 const WORKSPACE = "a workspace (the run's own where it is empty)";
 
-/** The records of a workspace, by the filters that come after it. */
+/** The records of a workspace that match the filters after it. */
 function select(
   of: "assets" | "vulnerabilities" | "runs",
   columns: readonly string[],
@@ -100,7 +100,7 @@ function diffToFile(of: DiffOf, what: string): LibraryFunction {
   };
 }
 
-/** A path that is refused is refused before anything is asked. */
+/** Checks the path before any record is read. */
 function* lazily(lines: () => Iterable<string>): Generator<string> {
   yield* lines();
 }

@@ -6,7 +6,7 @@ import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { emitRecordEvent, objectOf } from "./record-events.ts";
 
 const group = "database";
-/** What SARIF calls a severity, in ours. */
+/** Maps SARIF levels to severities. */
 const LEVELS: Readonly<Record<string, string>> = {
   error: "high",
   warning: "medium",
@@ -33,7 +33,7 @@ const recordAt = (value: unknown, name: string): Record<string, unknown> => {
   return isRecord(inner) ? inner : {};
 };
 
-/** The findings of a SARIF file: what a rule says of a place. */
+/** Imports the results of a SARIF file: one vulnerability per rule and location. */
 function importSarif(context: FunctionContext, workspace: unknown, path: unknown) {
   const log = objectOf(readText(path, context));
   let total = 0;

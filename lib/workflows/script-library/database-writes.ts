@@ -1,4 +1,4 @@
-/** Functions that write a record at once, where others hand it over until their step ends. Reference 3, database. */
+/** Functions that write a record immediately; other functions write at the end of the step. Reference 3, database. */
 
 import { textOf } from "./argument-values.ts";
 import { callHost, type Row } from "./call-host.ts";
@@ -7,7 +7,7 @@ import { objectOf } from "./record-events.ts";
 
 const group = "database";
 
-/** Gives the id of the record. Throws ScriptError for what is refused. */
+/** Returns the id of the record. Throws ScriptError if the host rejects the call. */
 function write(context: FunctionContext, query: Row): number {
   return Number(callHost(context, "write", query).records[0]?.id ?? 0);
 }

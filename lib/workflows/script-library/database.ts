@@ -14,7 +14,7 @@ import { emitRecordEvent, notAvailable } from "./record-events.ts";
 
 const group = "database";
 
-/** Adds the lines of a file to a counter of the run's workspace. Reference 3, database. */
+/** Adds the number of lines of a file to a counter of the run's workspace. Reference 3, database. */
 function total(counter: Reported): LibraryFunction {
   return {
     group,
@@ -32,7 +32,7 @@ function total(counter: Reported): LibraryFunction {
   };
 }
 
-/** Lines of a larger file are not counted, bytes. */
+/** Lines of larger files are not counted. Bytes. */
 const COUNTED_BYTES = 64 * 1024 * 1024;
 
 function register(context: FunctionContext, path: unknown, type: unknown): boolean {

@@ -16,7 +16,7 @@ function isRange(text: string): boolean {
   return more.length === 0 && most !== undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
 }
 
-/** What the text is, where no file or folder has its name. */
+/** The type of a text that is not the name of a file or folder. */
 export function kindOfText(text: string): "cidr" | "ip" | "url" | "domain" | "string" {
   if (isRange(text)) return "cidr";
   if (isIP(text) !== 0) return "ip";

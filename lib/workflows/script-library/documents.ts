@@ -1,4 +1,4 @@
-/** Functions that work on documents, as the user whom the installation names for workflows. */
+/** Functions that work on documents, as the user that the installation configures for workflows. */
 
 import { textOf } from "./argument-values.ts";
 import { callHost, type Row } from "./call-host.ts";
@@ -6,7 +6,7 @@ import { type FunctionContext, type LibraryFunction, ScriptError } from "./libra
 
 const group = "documents";
 
-/** What is refused is an error: a quiet value would hide that nothing was written. */
+/** Throws if the host rejects the call: a failure value would hide that nothing was written. */
 function ask(context: FunctionContext, name: string, query: Row): string {
   try {
     return textOf(callHost(context, "document", query).records[0]?.answer);

@@ -2,7 +2,7 @@ import { spellingsOf } from "./callables.ts";
 import type { LibraryFunction } from "./library-types.ts";
 import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
 
-/** A function without what it does: what is known of it where the library is not loaded. */
+/** A function's documentation, without its implementation, for use where the library is not loaded. */
 export interface DescribedFunction extends Pick<LibraryFunction, "group" | "params" | "summary"> {
   readonly returns: string;
   readonly example?: string;
@@ -10,10 +10,10 @@ export interface DescribedFunction extends Pick<LibraryFunction, "group" | "para
   readonly place: FunctionEntry["place"];
 }
 
-/** A function as it is listed. */
+/** A function as listed. */
 export interface FunctionEntry {
   readonly name: string;
-  /** With its parameters. */
+  /** The name with its parameters. */
   readonly signature: string;
   readonly aliases: readonly string[];
   readonly return_type: string;
@@ -25,7 +25,7 @@ export interface FunctionEntry {
   readonly place: "anywhere" | "workspace";
 }
 
-/** What stands in an example for a parameter of this name. */
+/** Example values of parameters, by name. */
 const EXAMPLE_VALUES: Readonly<Record<string, string>> = {
   path: '"hosts.txt"',
   source: '"in.txt"',
@@ -47,7 +47,7 @@ const EXAMPLE_VALUES: Readonly<Record<string, string>> = {
   json: "{ name: target }",
 };
 
-/** The functions by group, groups and functions in the order of the library; those that are not available last. */
+/** The functions by group, in the order of the library; unavailable ones are last. */
 export function functionEntries(functions: Readonly<Record<string, DescribedFunction>>): FunctionEntry[] {
   const all = Object.entries(functions).map(([name, entry]): FunctionEntry => toEntry(name, entry));
   const groups = [...Map.groupBy(all, ({ tags, available }) => `${available} ${tags[0]}`).values()].flat();
@@ -69,14 +69,14 @@ function toEntry(name: string, entry: DescribedFunction): FunctionEntry {
   };
 }
 
-/** A call with something in the place of each parameter that is needed. */
+/** A call with an example value for each required parameter. */
 function exampleOf(name: string, { example, params }: DescribedFunction): string {
   if (example !== undefined) return example;
   const needed = params.filter((param) => !param.endsWith("?"));
   return `${name}(${needed.map((param) => EXAMPLE_VALUES[param] ?? `"${param}"`).join(", ")})`;
 }
 
-/** What is kept of the functions for those who list them, short: a row of texts each. */
+/** A compact list of the functions: one array of texts per function. */
 export function functionRows(functions: Readonly<Record<string, LibraryFunction>>): string[][] {
   return Object.entries(functions).map(([name, entry]) => [
     name,
@@ -92,7 +92,7 @@ export function functionRows(functions: Readonly<Record<string, LibraryFunction>
 const UNAVAILABLE = "-";
 const IN_WORKSPACE = "w";
 
-/** The contrary of `functionRows`. */
+/** The inverse of `functionRows`. */
 export function describedByRows(
   rows: readonly (readonly string[])[],
 ): Readonly<Record<string, DescribedFunction>> {

@@ -1,7 +1,7 @@
 import { isBlank, numberOf, textOf } from "./argument-values.ts";
 import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
 
-/** Of one evaluation, so that nothing of one script is seen by another. */
+/** State of one evaluation, so that scripts do not share state. */
 interface Kept {
   readonly variables: Map<string, unknown>;
   readonly environment: Map<string, string>;
@@ -22,7 +22,7 @@ function keptBy(context: FunctionContext): Kept {
   return found;
 }
 
-/** What `os_setenv` set in this evaluation, for the processes that it starts. */
+/** Variables that `os_setenv` set in this evaluation, for the processes that it starts. */
 export function setEnvironment(context: FunctionContext): Readonly<Record<string, string>> {
   return Object.fromEntries(kept.get(context)?.environment ?? []);
 }

@@ -3,7 +3,7 @@ import type { FunctionContext, GeneratedEvent, LibraryFunction } from "./library
 
 export const eventParams = ["workspace", "topic", "source", "data_type"];
 
-/** An object as it stands or as JSON text; anything else becomes `{value}`; nothing at all becomes `{}`. */
+/** An object, or its JSON text; other values become `{value}`, a missing one `{}`. */
 function toData(data: unknown): Readonly<Record<string, unknown>> {
   if (data === undefined || data === null) return {};
   if (isRecord(data)) return data;
@@ -12,13 +12,13 @@ function toData(data: unknown): Readonly<Record<string, unknown>> {
       const parsed: unknown = JSON.parse(data);
       if (isRecord(parsed)) return parsed;
     } catch {
-      // Text that only looks like JSON is a value like any other.
+      // Text that is not valid JSON is an ordinary value.
     }
   }
   return { value: data };
 }
 
-/** Throws without a topic. */
+/** Throws if there is no topic. */
 export function toEvent(args: readonly unknown[], data: unknown): GeneratedEvent {
   const [workspace, topic, source, dataType] = args.map(textOf);
   if (topic === undefined || topic === "") throw new Error("an event needs a topic");

@@ -17,22 +17,22 @@ import { StringDecoder } from "node:string_decoder";
 import { textOf } from "./argument-values.ts";
 import { type FunctionContext, ScriptError, UnreachablePathError } from "./library-types.ts";
 
-/** What a function reads into a value; counting and copying have no limit. */
+/** Maximum number of bytes that a function reads into a value; counting and copying have no limit. */
 export const READ_LIMIT_BYTES = 10 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** A longer line is taken as several. In UTF-16 units. */
+/** A longer line is split. In UTF-16 units. */
 const LINE_LIMIT_CHARS = 1024 * 1024;
-/** What a function gives as one text, UTF-16 units. */
+/** Maximum length of one text that a function returns, UTF-16 units. */
 const TEXT_LIMIT_CHARS = 10 * 1024 * 1024;
 const SHOWN_PATH_MAX = 200;
 
-/** Where relative paths start, and the folders besides it that may be reached. */
+/** The base folder of relative paths, and further folders that functions may access. */
 type Reach = Pick<FunctionContext, "cwd" | "folders">;
 
 /**
- * The absolute path with its links resolved; there may be nothing yet. Relative ones start at the step's workspace.
- * Throws when it is empty or has a NUL in it, and UnreachablePathError when it leads out of the workspace and the folders
- * that functions may reach.
+ * Resolves a path and its links to an absolute path, which need not exist. Relative paths start at the step's
+ * workspace. Throws if it is empty or contains a NUL, and UnreachablePathError if it leads out of the workspace and
+ * the folders that functions may access.
  */
 export function pathOf(path: unknown, context: Reach): string {
   const text = textOf(path);
@@ -46,7 +46,10 @@ export function pathOf(path: unknown, context: Reach): string {
   );
 }
 
-/** As `pathOf`, but a link at its end stays a link: for what removes or moves it. Throws for a folder of its own too. */
+/**
+ * As `pathOf`, but does not follow a link at the end: for functions that remove or move it. Also throws for the
+ * accessible folders themselves.
+ */
 export function entryOf(path: unknown, context: FunctionContext): string {
   const text = textOf(path);
   if (text === "") throw new Error("the path is empty");
@@ -58,7 +61,7 @@ export function entryOf(path: unknown, context: FunctionContext): string {
   return entry;
 }
 
-/** The path of an output of a function, with the folders above it made. */
+/** Resolves the path of a function's output and creates its parent folders. */
 export function outputOf(path: unknown, context: Reach): string {
   const target = pathOf(path, context);
   mkdirSync(dirname(target), { recursive: true });
@@ -69,7 +72,9 @@ function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Links resolved as far as the path exists. Throws UnreachablePathError for a link that leads nowhere: writing would follow it. */
+/**
+ * Resolves links as far as the path exists. Throws UnreachablePathError for a dangling link: a write would follow it.
+ */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);
@@ -83,7 +88,7 @@ function realPath(path: string): string {
   return above === path ? path : join(realPath(above), basename(path));
 }
 
-/** Opens a regular file: devices and pipes would hold the script up where nothing can end it. */
+/** Opens a regular file: devices and pipes could block the script indefinitely. */
 export function openFile(path: string, flags: number = constants.O_RDONLY): number {
   const fd = openSync(path, flags | constants.O_NONBLOCK, 0o644);
   if (fstatSync(fd).isFile()) return fd;
@@ -91,7 +96,7 @@ export function openFile(path: string, flags: number = constants.O_RDONLY): numb
   throw new Error(`${path} is no file`);
 }
 
-/** The file in chunks of up to 64 KiB, which are valid until the next; not more than `limit` bytes. */
+/** The file in chunks of up to 64 KiB, valid until the next one; at most `limit` bytes. */
 export function* chunksOf(path: string, limit: number = Number.POSITIVE_INFINITY): Generator<Buffer> {
   const fd = openFile(path);
   try {
@@ -107,7 +112,7 @@ export function* chunksOf(path: string, limit: number = Number.POSITIVE_INFINITY
   }
 }
 
-/** The file's text. Throws ScriptError when it is larger than may be read. */
+/** Reads the file's text. Throws ScriptError if it exceeds the limit. */
 export function readText(path: unknown, context: FunctionContext): string {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -123,7 +128,7 @@ export function readText(path: unknown, context: FunctionContext): string {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The file's lines without their ends, read as they are asked for. */
+/** The file's lines without line endings, read lazily. */
 export function* linesOf(path: unknown, context: FunctionContext): Generator<string> {
   const decoder = new StringDecoder("utf8");
   let rest = "";
@@ -145,8 +150,8 @@ function withoutReturn(line: string): string {
 }
 
 /**
- * Writes the lines to a file beside the one that is meant, which then takes its place: it is never there by half,
- * and may be what the lines are read from. The folders above are made. Gives the number of lines.
+ * Writes the lines to a temporary file and renames it, so that the file is never partial and may also be the source of
+ * the lines. Creates parent folders. Returns the number of lines.
  */
 export function writeLines(path: unknown, lines: Iterable<string>, context: FunctionContext): number {
   const target = outputOf(path, context);
@@ -175,7 +180,7 @@ export function writeLines(path: unknown, lines: Iterable<string>, context: Func
   return count;
 }
 
-/** The lines as one text. Throws ScriptError when it is longer than a function may give. */
+/** Joins the lines. Throws ScriptError if the text exceeds the limit. */
 export function joinLines(lines: Iterable<string>): string {
   const kept: string[] = [];
   let length = 0;

@@ -6,7 +6,7 @@ import { pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 
 const group = "type_detection";
-/** Files that `detect_language` looks at, at most, and how deep. */
+/** Maximum number of files that `detect_language` examines, and maximum depth. */
 const FILES_MAX = 20_000;
 const DEPTH_MAX = 12;
 const SKIPPED = new Set([
@@ -50,14 +50,14 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   ".tsx": "typescript",
 };
 
-/** The kind of what has this path, undefined where there is nothing or it may not be looked at. */
+/** The kind of entry at this path; undefined if it does not exist or is not accessible. */
 function kindOfPath(text: string, context: FunctionContext): "file" | "folder" | undefined {
   try {
     const stats = statSync(pathOf(text, context), { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
     return stats.isDirectory() ? "folder" : "file";
   } catch {
-    // It may be a name as well as a path: one that may not be looked at is text.
+    // The text may be a name instead of a path: an inaccessible path is treated as text.
     return undefined;
   }
 }

@@ -162,10 +162,10 @@ export const fileLineFunctions = {
 
 const LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?";
 const DOMAIN = new RegExp(`(?:${LABEL}\\.)+[a-z]{2,61}`);
-/** What is left of URL encoding and Unicode escapes at the start of a name. */
+/** Remains of URL encoding and Unicode escapes at the start of a name. */
 const ENCODED_START = /^(?:u[0-9a-f]{4}|2[025bf]|3[ad]|40)/;
 const ADDRESS_PART = /\d{1,3}([.-])\d{1,3}\1\d{1,3}(?:\.|$|-)/;
-/** A name has at most 253; what stands around it may be longer. */
+/** A host name has at most 253 characters; the text around it may be longer. */
 const NAMED_LINE_CHARS = 1_000;
 
 function* cleanedNames(path: unknown, target: string, context: FunctionContext): Generator<string> {
@@ -185,7 +185,7 @@ function domainIn(line: string): string {
   return !name.includes(".") || ADDRESS_PART.test(name) ? "" : name;
 }
 
-/** By hashes: files with more lines than fit into memory can be compared. */
+/** Compares lines by hash, so that files with more lines than fit into memory can be compared. */
 function* addedLines(first: unknown, second: unknown, context: FunctionContext): Generator<string> {
   const hash = (line: string): string => createHash("sha1").update(line).digest("base64").slice(0, 16);
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** Functions of other groups that take what they work on from a file. */
+/** Functions of other groups that read their input from a file. */
 import { eventParams, toEvent } from "./events.ts";
 import { linesOf, readText } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";

@@ -5,10 +5,13 @@ import { entryOf, outputOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 
 const group = "file";
-/** Paths that `glob` gives, at most. */
+/** Maximum number of paths that `glob` returns. */
 const GLOB_MAX = 10_000;
 const GLOB_PATTERN_CHARS = 1_000;
-/** Wildcards in a part of the pattern, and lists in it whole: with more, some names take for ever. */
+/**
+ * Maximum number of wildcards per segment, and of lists in the whole pattern: with more, matching can take exponential
+ * time.
+ */
 const GLOB_WILDCARDS = 3;
 
 function move(source: string, dest: string): void {
@@ -32,7 +35,7 @@ function matches(pattern: string, context: FunctionContext): string[] {
     throw new Error(
       `a pattern has at most ${GLOB_WILDCARDS} wildcards in a part, as many lists, and no parentheses`,
     );
-  // What stands before the first wildcard is a folder like any other; after it nothing leads upwards.
+  // Segments before the first wildcard are an ordinary path; after it, `..` is not allowed.
   const wild = parts.findIndex((part) => /[*?[{]/.test(part));
   const fixed = wild < 0 ? parts.slice(0, -1) : parts.slice(0, wild);
   const rest = parts.slice(fixed.length);
@@ -48,7 +51,7 @@ function matches(pattern: string, context: FunctionContext): string[] {
   return found.sort();
 }
 
-/** Through a link that the pattern went into. */
+/** Whether a matched path leads out of the accessible folders through a link. */
 function leadsOut(path: string, context: FunctionContext): boolean {
   try {
     pathOf(path, context);

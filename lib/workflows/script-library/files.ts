@@ -17,7 +17,7 @@ import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 const group = "file";
 const [LINE_FEED, SPACE, TAB, VERTICAL_TAB, FORM_FEED, RETURN] = [10, 32, 9, 11, 12, 13];
 
-/** Counts lines with something other than white space on them, byte by byte: no line is ever held. */
+/** Counts the lines that are not blank, byte by byte, without storing any line. */
 function countLines(path: string): number {
   let count = 0;
   let counted = false;
@@ -54,7 +54,7 @@ function append(dest: string, source: string): void {
   closeSync(from);
   const to = openFile(dest, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
-    // As long as it was at the start: a file appended to itself would never end.
+    // Copies the size at the start: a file appended to itself would grow forever.
     for (const chunk of chunksOf(source, size)) writeSync(to, chunk);
   } finally {
     closeSync(to);

@@ -2,11 +2,11 @@ import { hasControlInText } from "../../events/control-characters.ts";
 import { assetValue } from "../assets/asset-fields.ts";
 import { isRecord } from "./argument-values.ts";
 
-/** What files of findings may be made of: a line is one finding. */
+/** Formats of findings files: each line is one finding. */
 export const LINE_FORMATS = ["httpx", "nuclei", "jsonl", "plain"] as const;
 export type LineFormat = (typeof LINE_FORMATS)[number];
 
-/** What a line says; `fault` where it cannot be taken. */
+/** The content of a line; `fault` if it is invalid. */
 export type ReadLine =
   | {
       readonly asset?: Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export type ReadLine =
     }
   | { readonly fault: string };
 
-/** Fields of httpx that say something about the asset; bodies and headers are left out. */
+/** Fields of httpx that describe the asset; bodies and headers are omitted. */
 const HTTPX_FIELDS = [
   "url",
   "input",
@@ -40,11 +40,11 @@ const HTTPX_FIELDS = [
   "source",
   "asset_type",
 ] as const;
-/** Raw finding kept beside what is read from it, characters. */
+/** Maximum length of the raw finding that is stored with its fields, characters. */
 const RAW_MAX_LENGTH = 15_000;
 const ADDRESS = /^(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f:]*:[0-9a-f:]+)$/i;
 
-/** The format of a file by its first line that is not blank. */
+/** Determines the format of a file from its first line that is not blank. */
 export function detectFormat(line: string): LineFormat {
   if (!line.trimStart().startsWith("{")) return "plain";
   const found = jsonOf(line);
@@ -55,7 +55,7 @@ export function detectFormat(line: string): LineFormat {
     : "jsonl";
 }
 
-/** Reads one line; undefined for one that is blank, and in plain lists for a remark. */
+/** Parses one line; undefined for a blank line, and for a comment in a plain list. */
 export function readFinding(line: string, format: LineFormat): ReadLine | undefined {
   const text = line.trim();
   if (text === "") return undefined;
@@ -93,7 +93,7 @@ function fromHttpx(found: Readonly<Record<string, unknown>>): Record<string, unk
   return asset;
 }
 
-/** A finding and the host that it was found on. */
+/** A finding and its host. */
 function readNuclei(found: Readonly<Record<string, unknown>>, raw: string): ReadLine {
   const info = isRecord(found.info) ? found.info : {};
   const template = text(found["template-id"]) || text(found.template_id);

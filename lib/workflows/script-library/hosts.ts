@@ -1,4 +1,4 @@
-/** Commands on other hosts. Reference 3, ssh. */
+/** Functions that run commands on other hosts. Reference 3, ssh. */
 
 import { textOf } from "./argument-values.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";

@@ -1,4 +1,4 @@
-/** One question to a language model; steps of type llm can do more. Reference 3, llm. */
+/** Functions that ask a language model one question; llm steps offer more options. Reference 3, llm. */
 
 import { textOf } from "./argument-values.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
@@ -23,7 +23,7 @@ function ask(
   return context.ask("llm", { messages, config });
 }
 
-/** `role:content`; text without a role is the user's. */
+/** `role:content`; text without a role is a user message. */
 function messageOf(given: unknown): Message {
   const text = textOf(given);
   const role = ROLE.exec(text);

@@ -1,4 +1,4 @@
-/** Functions that touch no files and start no commands: they work wherever a script is evaluated. */
+/** Functions that access no files and start no commands, so that any evaluator can run them. */
 import { childRunFunctions } from "./child-runs.ts";
 import { conversionFunctions } from "./conversion.ts";
 import { databaseFunctions } from "./database.ts";
@@ -18,7 +18,7 @@ import { textCuttingFunctions } from "./text-cutting.ts";
 import { urlFunctions } from "./urls.ts";
 import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
 
-/** Those that hand over what a text says; the others read files. */
+/** The functions that import records from a text; the others read files. */
 const databaseTexts: Readonly<Record<string, LibraryFunction>> = Object.fromEntries(
   Object.entries<LibraryFunction>(databaseFunctions).filter(([name]) => !WORKSPACE_FUNCTIONS.has(name)),
 );
@@ -42,7 +42,7 @@ export const functionsAnywhere = {
   ...documentFunctions,
 } satisfies Record<string, LibraryFunction>;
 
-/** Work that these functions wait for, loaded when it is first asked for. */
+/** Asynchronous work of these functions, loaded on first use. */
 export const tasksAnywhere: readonly (readonly [string, Task])[] = [
   ["http", async (input, signal) => (await import("./request-tasks.ts")).sendHttp(input, signal)],
   ["resolve", async (input, signal) => (await import("./request-tasks.ts")).resolveHost(input, signal)],

@@ -1,21 +1,24 @@
-/** An event that a script asks for; published with its step's result. */
+/** An event that a script emits; published with its step's result. */
 export interface GeneratedEvent {
   readonly workspace: string;
   readonly topic: string;
   readonly source: string;
   readonly data_type: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The data is a record of this kind to bring up to date: what becomes of it names the event, or that there is none. */
+  /**
+   * The data describes a record of this kind to create or update; the outcome determines the event's name, or that
+   * there is no event.
+   */
   readonly tells?: "asset" | "vulnerability" | "artifact" | "totals";
 }
 
-/** What the runner gives a function besides its arguments. */
+/** What the runner passes to a function besides its arguments. */
 export interface FunctionContext {
   /** The step's workspace: relative paths start here. */
   readonly cwd: string;
-  /** Folders besides it that functions may reach. Absolute. */
+  /** Further folders that functions may access. Absolute. */
   readonly folders?: readonly string[];
-  /** Which addresses requests may go to; none that are private where it is left out. */
+  /** Addresses that requests may reach; by default no private ones. */
   readonly network?: {
     readonly privateAddresses: "allow" | "deny";
     readonly loopback: "as private" | "deny";
@@ -23,55 +26,55 @@ export interface FunctionContext {
   /** The step's environment, as its processes see it. */
   readonly env: Readonly<Record<string, string>>;
   readonly token: string;
-  /** Throws when one script asks for too many. */
+  /** Throws if the script exceeds its limit of events. */
   emitEvent(event: GeneratedEvent): void;
   log(level: "debug" | "info" | "warn" | "error", message: string): void;
-  /** Notes that the steps after this one are not wanted; the first message counts. */
+  /** Skips the remaining steps; the first message is used. */
   skip(message: string): void;
-  /** Runs `bash -c command` and waits; `failure` says why it did not succeed. */
+  /** Runs `bash -c command` and waits; `failure` is the reason if it failed. */
   exec(
     command: string,
     env?: Readonly<Record<string, string>>,
   ): { readonly failure?: string; readonly stdout: string };
-  /** Waits, but not longer than the script may run. */
+  /** Waits, at most until the script's timeout. */
   sleep(milliseconds: number): void;
-  /** Waits for work that cannot be done at once, one of `tasks` by its name. Throws what it fails with. */
+  /** Waits for a task, one of `tasks` by its name. Throws the task's error. */
   await(task: string, input: unknown): unknown;
-  /** Asks whoever runs the script for what only it has: records, hosts, secrets. Throws what that fails with. */
+  /** Calls the host, which has records, other hosts and secrets. Throws the host's error. */
   ask(what: string, input: unknown): unknown;
 }
 
-/** Work of a function that takes time, done beside the script that waits for it; values go in and out as JSON. */
+/** Asynchronous work of a function, done while the script waits; input and output are JSON values. */
 export type Task = (input: unknown, signal: AbortSignal) => Promise<unknown>;
 
 /** One function of the library. */
 export interface LibraryFunction {
   readonly group: string;
-  /** As documentation shows them; a trailing `?` marks one that may be left out. */
+  /** As documented; a trailing `?` marks an optional parameter. */
   readonly params: readonly string[];
   readonly returns: "string" | "boolean" | "number" | "string[]" | "object" | "any" | "nothing";
   /** One line of documentation. */
   readonly summary: string;
-  /** A call as documentation shows it, where its parameters do not say enough. */
+  /** A documented example call, if the parameters are not self-explanatory. */
   readonly example?: string;
-  /** It is there only to say that this installation cannot do it. */
+  /** Listed only to explain that this installation does not support it. */
   readonly unavailable?: true;
-  /** What the script gets when `run` throws; the reason is logged as a warning. */
+  /** The result if `run` throws; the reason is logged as a warning. */
   readonly failure?: string | boolean | number | readonly string[] | Readonly<Record<string, number>>;
   /**
-   * It asks whether something exists or how much of it there is: a path outside the folders that functions may reach is
-   * like one that does not exist, so the script gets `failure`. Without it such a path is an error that the script sees.
+   * Whether the function tests existence or size: a path outside the folders that functions may access is then treated
+   * as missing, and the script gets `failure`. Otherwise such a path is an error in the script.
    */
   readonly unreachableIsMissing?: true;
-  /** Loads what `run` needs. */
+  /** Loads the dependencies of `run`. */
   readonly prepare?: () => Promise<void>;
-  /** Arguments are JSON values, those left out are missing. Gives a JSON value, or `EvaluatedParts`. */
+  /** Arguments are JSON values; omitted ones are missing. Returns a JSON value, or `EvaluatedParts`. */
   run(args: readonly unknown[], context: FunctionContext): unknown;
 }
 
 /**
- * An error that a script must see (it can catch it), where a quiet failure value would hide a loss. Known by its
- * name: the platform throws such errors too.
+ * An error that is thrown in the script, which can catch it; used where a failure value would hide a loss. Identified
+ * by its name, since the platform throws such errors too.
  */
 export class ScriptError extends Error {
   constructor(message: string) {
@@ -80,12 +83,12 @@ export class ScriptError extends Error {
   }
 }
 
-/** The path is outside the folders that functions may reach, or a link that leads nowhere. */
+/** The path is outside the folders that functions may access, or is a dangling link. */
 export class UnreachablePathError extends ScriptError {}
 
 /**
- * What a function gives whose result takes parts that the script's own engine evaluates: `finish` makes the
- * result of what each came to, in their order.
+ * The result of a function that contains parts for the script's own engine to evaluate: `finish` builds the result
+ * from the values of the parts, in order.
  */
 export class EvaluatedParts {
   readonly codes: readonly string[];
@@ -96,5 +99,5 @@ export class EvaluatedParts {
   }
 }
 
-/** A JSON value, or why there is none. */
+/** The JSON value of a part, or its error. */
 export type EvaluatedPart = { readonly value: unknown } | { readonly error: string };

@@ -1,4 +1,7 @@
-/** The library where no run's workspace is, as in Lambda: a bundle of its own, with `jq.wasm` beside it. */
+/**
+ * The library for environments without the run's workspace, such as Lambda: a separate bundle, with `jq.wasm` beside
+ * it.
+ */
 import { type Callable, spellingsOf, toCallables } from "./callables.ts";
 import { functionsAnywhere, tasksAnywhere } from "./library-anywhere.ts";
 import { ScriptError, type Task } from "./library-types.ts";
@@ -8,7 +11,7 @@ import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
 
 const JQ_WASM = new URL("jq.wasm", import.meta.url);
 
-/** Says so instead of touching files that no other step of the run would find. */
+/** Rejects the call, because other steps of the run could not read its files. */
 function refused(name: string): Callable {
   return {
     run: () => {
@@ -17,7 +20,7 @@ function refused(name: string): Callable {
   };
 }
 
-/** What the threads call, by every spelling. */
+/** The functions that the threads call, by every spelling. */
 export const callables: ReadonlyMap<string, Callable> = new Map([
   ...toCallables({
     ...functionsAnywhere,

@@ -20,7 +20,7 @@ import { systemFunctions } from "./system.ts";
 import { unavailableFunctions } from "./unavailable.ts";
 import { urlFileFunctions } from "./url-files.ts";
 
-/** Those that do something here; a group of functions is added by a line. */
+/** The available functions, by group. */
 const availableFunctions = {
   ...fileFunctions,
   ...fileLineFunctions,
@@ -49,10 +49,10 @@ export const functions: Readonly<Record<string, LibraryFunction>> = {
   ...unavailableFunctions,
 };
 
-/** What the runner calls, by every spelling. */
+/** The functions that the runner calls, by every spelling. */
 export const callables = toCallables(functions);
 
-/** Work that functions wait for, loaded when it is first asked for. */
+/** Asynchronous work of functions, loaded on first use. */
 export const tasks: ReadonlyMap<string, Task> = new Map<string, Task>([
   ...tasksAnywhere,
   ["zip", async (input, signal) => (await import("./zip-tasks.ts")).zip(input, signal)],

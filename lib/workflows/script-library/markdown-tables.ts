@@ -1,6 +1,6 @@
 import { textOf } from "./argument-values.ts";
 
-/** A table in Markdown, line by line; cells stay cells whatever is in them. */
+/** A Markdown table, line by line; cell content is escaped. */
 export function* tableOf(names: readonly string[], rows: Iterable<readonly unknown[]>): Generator<string> {
   yield rowOf(names);
   yield `|${" --- |".repeat(names.length)}`;
@@ -11,7 +11,7 @@ function rowOf(cells: readonly unknown[]): string {
   return `| ${cells.map(cellOf).join(" | ")} |`;
 }
 
-/** Text of a cell: no line breaks, no bars, and no markup of HTML. */
+/** Text of a cell, with line breaks, bars and HTML markup removed or escaped. */
 export function cellOf(value: unknown): string {
   return textOf(value)
     .replaceAll(/\s*[\r\n]+\s*/g, " ")

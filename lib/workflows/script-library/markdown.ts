@@ -52,7 +52,7 @@ function* sarifReport(text: string): Generator<string> {
   );
 }
 
-/** What is readable of Markdown without its marks. */
+/** The readable text of Markdown, without its markup. */
 function* plainText(markdown: string): Generator<string> {
   let inCode = false;
   for (const line of markdown.split(/\r?\n/)) {
@@ -74,7 +74,7 @@ function withoutMarks(line: string): string {
     .replaceAll(/`([^`]{1,500})`/g, "$1");
 }
 
-/** The template with what its parts come to in their place; an error of a part stands there as a comment. */
+/** The template with its parts replaced by their values; the error of a part becomes a comment. */
 function report(template: unknown, output: unknown, context: FunctionContext): EvaluatedParts {
   const text = readText(template, context);
   const matches = [...text.matchAll(PARTS)];
@@ -94,12 +94,12 @@ function report(template: unknown, output: unknown, context: FunctionContext): E
   });
 }
 
-/** What code of templates is likely to call; it is known only when the template is read. */
+/** Loads functions that code in templates may call; which ones is known only when the template is read. */
 const prepareReport = async (): Promise<void> => {
   await Promise.all([prepareJqFunctions(), prepareCsv(), prepareSarif()]);
 };
 
-/** `otherwise` stands for a name that nothing has. */
+/** `otherwise` replaces a name without a value. */
 function shown(part: EvaluatedPart | undefined, otherwise: string): string {
   if (part === undefined) return otherwise;
   if ("error" in part) return `<!-- ERROR: ${part.error.replaceAll("--", "- -").slice(0, 500)} -->`;

@@ -4,7 +4,7 @@ import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { runCommand } from "./programs.ts";
 
 const DEFAULT_FLAGS = "-sV -T4";
-/** Text that nmap takes for one word of its command line; nothing that names a file or a script. */
+/** Text that nmap reads as one option or value; excludes names of files and scripts. */
 const FLAG = /^-{0,2}[A-Za-z0-9][\w.,:=-]*$/;
 const FILE_FLAG = /^-(?:o|iL|iR|-script|-datadir|-resume|-stylesheet|-excludefile|-servicedb|-versiondb)/;
 const TARGET = /^[A-Za-z0-9_[\]][\w.:/,[\]-]*$/;
@@ -18,7 +18,7 @@ interface Port {
   readonly service_info?: string;
 }
 
-/** A host that nmap looked at, as a line of JSON that assets are imported from. */
+/** A scanned host, as a JSON line that assets are imported from. */
 interface Host {
   readonly asset_value: string;
   readonly host_ip: string;
@@ -53,7 +53,7 @@ const listOf = (value: unknown): Record<string, unknown>[] =>
 
 function xmlHosts(text: string): Host[] {
   if (Parser === undefined) throw new Error("XML is loaded only for scripts that name the function");
-  // Entities make small files large and nmap writes none of its own: one that is declared is an attack.
+  // Rejects entity declarations: nmap writes none, and entity expansion is an attack.
   if (/<!ENTITY/i.test(text)) throw new Error("XML with entities is not read");
   const parser = new Parser({
     ignoreAttributes: false,

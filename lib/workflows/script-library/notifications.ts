@@ -1,4 +1,4 @@
-/** Messages to people and other services. Reference 3, notification. */
+/** Functions that send messages to people and other services. Reference 3, notification. */
 
 import { isRecord, textOf } from "./argument-values.ts";
 import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
@@ -12,7 +12,7 @@ function send(context: FunctionContext, notice: Readonly<Record<string, unknown>
   return context.ask("notify", notice) === true;
 }
 
-/** JSON text as what it says. */
+/** Parses JSON text; returns other values unchanged. */
 function dataOf(data: unknown): unknown {
   if (typeof data !== "string" || !/^\s*[[{]/.test(data)) return data ?? null;
   try {

@@ -7,12 +7,12 @@ import { compilePattern } from "./patterns.ts";
 
 const DOWNLOAD_SECONDS = 600;
 const ADDRESS = /^(?:https?|ftp):\/\//i;
-/** No host begins with a dash: ssh would take it for an option. */
+/** A host must not begin with a dash: ssh would read it as an option. */
 const REPOSITORY = /^(?:(?:https?|ssh|git):\/\/(?![^/]*@-)[\w[]|git@\w[\w.-]*:)\S*$/i;
 
 /**
- * Runs a command whose values are in its environment only, so that they are never its syntax. Gives what it
- * writes. Throws why it failed.
+ * Runs a command whose values are only in its environment, so that they are never syntax. Returns its output. Throws
+ * if it fails.
  */
 export function runCommand(
   command: string,
@@ -48,7 +48,7 @@ function fileInterpreter(program: string, what: string): LibraryFunction {
   };
 }
 
-/** TypeScript by bun, or by a Node that knows types. */
+/** Runs TypeScript with bun, or with a Node that strips types. */
 const TYPESCRIPT = '"$(command -v bun || command -v node)"';
 
 function addressOf(url: unknown): string {
@@ -73,7 +73,7 @@ function nameIn(url: string): string {
   );
 }
 
-/** A whole file or none: it is fetched beside the place that it goes to. */
+/** Downloads to a temporary file and renames it, so that the file is never partial. */
 const DOWNLOAD = `part="$OUT.$$.part"
 if command -v wget >/dev/null; then wget -q -T 60 -t 2 -O "$part" -- "$URL"
 else curl -fsSL --connect-timeout 60 --retry 1 -o "$part" -- "$URL"; fi && mv -f -- "$part" "$OUT" || { rm -f -- "$part"; exit 1; }`;
@@ -94,7 +94,7 @@ export interface Substitution {
   readonly anyCase: boolean;
 }
 
-/** Reads `s/old/new/flags` with any delimiter; a backslash before the delimiter makes it text. Throws when it is none. */
+/** Parses `s/old/new/flags` with any delimiter; a backslash escapes the delimiter. Throws if it is invalid. */
 export function parseSubstitution(text: string): Substitution {
   const delimiter = text.charAt(1);
   if (!text.startsWith("s") || delimiter === "" || /[\w\s\\]/.test(delimiter))
@@ -121,10 +121,10 @@ export function parseSubstitution(text: string): Substitution {
   return { pattern, replacement, all: flags.includes("g"), anyCase: /i/i.test(flags) };
 }
 
-/** What stands for the match, for one of its groups, or behind a backslash for itself. */
+/** The match, one of its groups, or an escaped character. */
 const REFERENCE = /\\([\s\S])|&/g;
 
-/** `&` and `\\1` to `\\9` in the replacement are what was found, as sed has it. */
+/** Replaces `&` and `\\1` to `\\9` with the match and its groups, as sed does. */
 function patternReplacer(substitution: Substitution): (line: string) => string {
   const { pattern, replacement, anyCase } = substitution;
   const compiled = compilePattern(pattern, anyCase ? RE2JS.CASE_INSENSITIVE : 0);
@@ -141,7 +141,7 @@ function patternReplacer(substitution: Substitution): (line: string) => string {
   };
 }
 
-/** After the groups comes where the match begins, which is a number. */
+/** The argument after the groups is the offset of the match, which is a number. */
 function groupOf(match: readonly unknown[], number: number): string {
   const group = match[number];
   return typeof group === "string" && match.findIndex((part) => typeof part === "number") > number
@@ -149,7 +149,7 @@ function groupOf(match: readonly unknown[], number: number): string {
     : "";
 }
 
-/** Nothing in them is special. */
+/** No character of the replacement is special. */
 function textReplacer(substitution: Substitution): (line: string) => string {
   const { pattern, replacement, anyCase } = substitution;
   const compiled = compilePattern(RE2JS.quote(pattern), anyCase ? RE2JS.CASE_INSENSITIVE : 0);

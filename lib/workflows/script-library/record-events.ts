@@ -24,8 +24,8 @@ export interface EmittedRecord {
 }
 
 /**
- * Emits the event that creates or updates a record: scripts write no tables. The record exists once the step has ended,
- * and is stored once even if the step was retried. Throws ScriptError if a script emits too many.
+ * Emits the event that creates or updates a record: scripts do not write to tables. The record is stored at the end of
+ * the step, once even if the step is retried. Throws ScriptError if a script emits too many.
  */
 export function emitRecordEvent(
   context: FunctionContext,
@@ -41,7 +41,7 @@ export function emitRecordEvent(
   }
 }
 
-/** Returns an object, given itself or its JSON. Throws for anything else. */
+/** Returns an object, given as an object or as JSON. Throws for other values. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (isRecord(value)) return value;
   const parsed: unknown = JSON.parse(textOf(value));
@@ -49,7 +49,7 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return parsed;
 }
 
-/** A function that exists in other servers and is not available here, and why. */
+/** A function that other servers provide and that is not available here, with the reason. */
 export function notAvailable(
   name: string,
   group: string,

@@ -7,7 +7,7 @@ const group = "output";
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** The objects of a file with one on each line; what is none is left out, with a warning that says how many. */
+/** Parses a file of JSON lines. Skips lines that are not JSON objects; one warning gives their count. */
 export function* recordsOf(path: unknown, context: FunctionContext): Generator<JsonRecord> {
   for (const { record } of recordLines(path, context)) yield record;
 }
@@ -35,7 +35,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Names as a list, or as text with commas between. Throws when there are none. */
+/** Names as a list, or as text separated by commas. Throws if there are none. */
 export function fieldsOf(given: unknown): string[] {
   const list = Array.isArray(given) ? given.map(textOf) : textOf(given).split(",");
   const fields = list.map((field) => field.trim()).filter((field) => field !== "");
@@ -43,7 +43,7 @@ export function fieldsOf(given: unknown): string[] {
   return fields;
 }
 
-/** The value under a name, or under a path of names with dots between; undefined where there is none. */
+/** The value at a name, or at a path of names separated by dots; undefined if it is missing. */
 export function fieldOf(record: JsonRecord, field: string): unknown {
   if (Object.hasOwn(record, field)) return record[field];
   let value: unknown = record;
@@ -54,7 +54,7 @@ export function fieldOf(record: JsonRecord, field: string): unknown {
   return value;
 }
 
-/** The names of all objects of a file, those of the first one first. */
+/** The distinct names of all objects of a file, those of the first object first. */
 export function columnsOf(records: Iterable<JsonRecord>): string[] {
   const columns = new Set<string>();
   for (const record of records) {
@@ -66,7 +66,7 @@ export function columnsOf(records: Iterable<JsonRecord>): string[] {
 
 const COLUMNS_MAX = 1_000;
 
-/** Old names and what they become: an object, its JSON text, or `old:new` with commas between. */
+/** Maps old names to new ones: an object, its JSON text, or `old:new` separated by commas. */
 function renamesOf(given: unknown): ReadonlyMap<string, string> {
   const value = typeof given === "string" && given.trimStart().startsWith("{") ? parsed(given) : given;
   if (isRecord(value)) return new Map(Object.entries(value).map(([name, to]) => [name, textOf(to)]));

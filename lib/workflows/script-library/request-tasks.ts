@@ -1,4 +1,4 @@
-/** Requests and look-ups of functions, under the same address policy as http steps. */
+/** Requests and DNS lookups of functions, under the same address policy as http steps. */
 import { lookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RequestFailed } from "../../network/errors.ts";
@@ -14,7 +14,7 @@ const RESPONSE_MAX_BYTES = 10 * 1024 * 1024;
 const TRIES = 3;
 const RETRY_DELAY_MS = 200;
 const HEADERS_MAX = 100;
-/** Methods that may be sent again without doing their work twice. */
+/** Idempotent methods, whose requests may be retried. */
 const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
 
 interface Asked {
@@ -25,7 +25,7 @@ interface Asked {
   readonly policy: NetworkPolicy;
 }
 
-/** Throws what is wrong with it. */
+/** Throws if the input is invalid. */
 function toAsked(input: unknown): Asked {
   const { url, method, headers, body, policy } = isRecord(input) ? input : {};
   const address = URL.parse(textOf(url));
@@ -40,7 +40,7 @@ function toAsked(input: unknown): Asked {
   return { url: address, method: verb, headers: sent, ...text, policy: toPolicy(policy) };
 }
 
-/** Where it says nothing that is known, what is private is out of reach. */
+/** Unknown policies exclude private addresses. */
 function toPolicy(given: unknown): NetworkPolicy {
   const { privateAddresses, loopback } = isRecord(given) ? given : {};
   return {
@@ -58,7 +58,7 @@ function networkUnder(given: NetworkPolicy): Network {
   return open;
 }
 
-/** Gives the status, headers and text of an answer, or the error where there is none; what may be is tried again. */
+/** Returns the status, headers and text of the response, or the error; retries if the method allows it. */
 export const sendHttp: Task = async (input, signal) => {
   let asked: Asked;
   try {
@@ -94,7 +94,7 @@ function shown({ status, headers, body }: HttpAnswer) {
   return { status, headers, body: body.toString("utf8") };
 }
 
-/** The first address of a host's name, of IPv4 where it has one. */
+/** The first address of a host name, preferring IPv4. */
 export const resolveHost: Task = async (input) => {
   const found = await lookup(textOf(input), { all: true });
   return (found.find(({ family }) => family === 4) ?? found[0])?.address ?? "";

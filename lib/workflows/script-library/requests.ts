@@ -29,7 +29,7 @@ function ask(
   return { status: 0, headers: {}, body: "", error: "", ...(isRecord(answer) ? answer : {}) };
 }
 
-/** As an http step exports it. */
+/** In the form that an http step exports. */
 function asStep(context: FunctionContext, url: unknown, method: string, body: string) {
   const started = performance.now();
   const headers: Record<string, string> =
@@ -53,7 +53,7 @@ function headersOf(given: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, textOf(value)]));
 }
 
-/** The host of an address, or of `host:port` and `host/path`. */
+/** The host of a URL, or of `host:port` and `host/path`. */
 function hostOf(text: string): string {
   const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   return (url?.hostname ?? "").replaceAll(/[[\]]/g, "");

@@ -8,7 +8,7 @@ export interface SarifFinding {
   readonly severity: Severity;
   readonly title: string;
   readonly description: string;
-  /** File and line; the rule where no file is named. */
+  /** File and line; the rule if no file is given. */
   readonly location: string;
 }
 
@@ -47,7 +47,7 @@ const sarif = z.object({
   ),
 });
 
-/** The findings of a SARIF document, the worst first. Throws what is wrong with it. */
+/** The findings of a SARIF document, most severe first. Throws if the document is invalid. */
 export function readSarif(json: string): {
   readonly tool: string;
   readonly findings: readonly SarifFinding[];

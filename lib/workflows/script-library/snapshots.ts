@@ -1,4 +1,4 @@
-/** Functions that carry a workspace away and bring one back. Reference 3, snapshot. */
+/** Functions that export and import workspaces. Reference 3, snapshot. */
 import { lstatSync } from "node:fs";
 import { basename } from "node:path";
 import { textOf } from "./argument-values.ts";

@@ -5,7 +5,7 @@ import { chunksOf, outputOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { runCommand } from "./programs.ts";
 
-/** What `cat_file` shows of a file, bytes. */
+/** Maximum number of bytes that `cat_file` shows. */
 const SHOWN_FILE_BYTES = 64 * 1024;
 
 function runShell([command]: readonly unknown[], context: FunctionContext): string {

@@ -9,13 +9,13 @@ export interface TestContext extends FunctionContext {
   readonly events: GeneratedEvent[];
   readonly logs: string[];
   readonly slept: number[];
-  /** What functions ask is answered by, in this order. */
+  /** Responses to host calls and tasks, in order. */
   readonly replies: unknown[];
-  /** What was asked, in order. */
+  /** The calls that were made, in order. */
   readonly questions: { readonly what: string; readonly input: unknown }[];
-  /** Calls a function as a script would: values go through JSON. */
+  /** Calls a function as a script does: values pass through JSON. */
   call(name: FunctionName, ...args: unknown[]): unknown;
-  /** As `call`, for functions that load something first or wait for tasks. */
+  /** As `call`, for functions that load dependencies first or wait for tasks. */
   prepared(name: FunctionName, ...args: unknown[]): Promise<unknown>;
   remove(): void;
 }
@@ -24,7 +24,7 @@ type TaskAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** Nothing waits in a test: the call is made again when the task is done. */
+/** Tests do not block: the call is repeated after the task has finished. */
 class Asked extends Error {
   override readonly name = "ScriptError";
   readonly task: string;
@@ -46,7 +46,7 @@ async function settle({ task, input }: Asked): Promise<TaskAnswer> {
   }
 }
 
-/** A context whose workspace is a fresh folder, with commands run on the spot. */
+/** A context whose workspace is a new folder and whose commands run synchronously. */
 export function testContext(env: Readonly<Record<string, string>> = {}): TestContext {
   const cwd = mkdtempSync(join(tmpdir(), "weft-functions-"));
   const events: GeneratedEvent[] = [];

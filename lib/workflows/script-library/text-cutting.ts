@@ -3,7 +3,7 @@ import { numberOf, textOf } from "./argument-values.ts";
 import type { LibraryFunction } from "./library-types.ts";
 
 const group = "string";
-/** A longer name of a workspace is cut, and told apart by a hash. */
+/** A longer workspace name is cut and made unique by a hash. */
 const SPACE_MAX_CHARS = 30;
 const UNSAFE_IN_PATHS = /[/\\|:*?"<>\0]/g;
 
@@ -32,7 +32,7 @@ const cut: LibraryFunction = {
   },
 };
 
-/** No name that stands for a folder itself or the one above. */
+/** Replaces unsafe characters, and the dots of `.` and `..`. */
 function safeName(text: string): string {
   const name = text.replaceAll(UNSAFE_IN_PATHS, "_");
   return /^\.{1,2}$/.test(name) ? name.replaceAll(".", "_") : name;

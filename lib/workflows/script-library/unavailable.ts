@@ -1,14 +1,14 @@
-/** Functions of groups that need products which are no part of Weft: known by name, so that a call says so. */
+/** Functions that need products which are not part of Weft, listed so that a call explains this. */
 import type { LibraryFunction } from "./library-types.ts";
 import { notAvailable } from "./record-events.ts";
 
 type Returns = LibraryFunction["returns"];
 
-/** A name, its parameters, what it would give, and what it is for. */
+/** Name, parameters, result type and purpose. */
 type Row = readonly [name: string, params: string, returns: Returns, summary: string];
 
 interface Group {
-  /** What the error says of all of them. */
+  /** The reason in the error of all these functions. */
   readonly instead: string;
   readonly rows: readonly Row[];
 }
@@ -100,7 +100,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
 };
 
-/** All of them, in the form of the others. */
+/** All unavailable functions, in the form of the others. */
 export const unavailableFunctions: Readonly<Record<string, LibraryFunction>> = Object.fromEntries(
   Object.entries(GROUPS).flatMap(([group, { instead, rows }]) =>
     rows.map(([name, params, returns, summary]): [string, LibraryFunction] => [

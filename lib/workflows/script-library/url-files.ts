@@ -15,7 +15,7 @@ const NUMBERED = /\/\d+(?:\.[a-z]+)?$/i;
 const SEGMENT_MAX_CHARS = 100;
 const SEGMENT_MAX_DASHES = 3;
 
-/** The address in a line: the line itself, or a field of its JSON. */
+/** The URL in a line: the line itself, or a field of its JSON. */
 function addressIn(line: string, field: string): string {
   if (field === "") return line;
   try {
@@ -27,8 +27,8 @@ function addressIn(line: string, field: string): string {
 }
 
 /**
- * Lines whose address says something new: no pictures, fonts or styles, one of those that differ in values of the
- * query only, one for a host of those that look like articles.
+ * Lines with a distinct URL: skips images, fonts and styles, URLs that differ only in query values, and all but one
+ * article-like URL per host.
  */
 function* interesting(path: unknown, field: string, context: FunctionContext): Generator<string> {
   const seen = new Set<string>();

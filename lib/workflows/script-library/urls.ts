@@ -5,19 +5,19 @@ import type { LibraryFunction } from "./library-types.ts";
 
 const group = "url_processing";
 
-/** The address, undefined where it is none. */
+/** Parses a URL; undefined if the text is not one. */
 export function toUrl(text: string): URL | undefined {
   return URL.parse(text.trim()) ?? undefined;
 }
 
-/** Endings of two labels that names are registered under. */
+/** Public suffixes of two labels. */
 const DOUBLE_ENDINGS = new Set(
   "co.uk org.uk gov.uk ac.uk com.au net.au edu.au org.au co.jp or.jp ne.jp ac.jp go.jp co.nz co.za com.br com.cn com.mx com.tw com.hk com.sg com.tr com.vn com.ar com.co co.in co.kr co.id co.il co.th".split(
     " ",
   ),
 );
 
-/** `api.sub.example.co.uk` is the name `example` under `co.uk`, with `api.sub` before it. */
+/** `api.sub.example.co.uk` is the name `example` under `co.uk`, with the subdomain `api.sub`. */
 function domainParts(domain: string): {
   readonly subdomain: string;
   readonly root: string;
@@ -35,7 +35,7 @@ function domainParts(domain: string): {
   };
 }
 
-/** The address as the format says; see `parse_url`. */
+/** Formats a URL; the formats are those of `parse_url`. */
 export function formatUrl(text: string, format: string): string {
   const url = toUrl(text);
   if (url === undefined) return "";
@@ -78,7 +78,7 @@ function parentOf(text: string): string {
   return url.href;
 }
 
-/** The text as it stood but for one part: an address is not spelled anew where nothing asked for it. */
+/** Changes only the query and leaves the rest of the URL as written. */
 function withQuery(text: string, change: (value: string) => string): string {
   const [, before = "", query = "", hash = ""] = /^([^?#]*)\?([^#]*)([\s\S]*)$/.exec(text) ?? [];
   if (query === "") return text;

@@ -1,11 +1,11 @@
-/** The name in the other spelling that authors use: `fileExists` for `file_exists`. */
+/** The camel-case alias of a name: `fileExists` for `file_exists`. */
 export function aliasOf(name: string): string {
   return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**
- * Functions of the library that touch files or start commands, here or on other hosts, by their own names: a script that names one
- * is run where the run's workspace is.
+ * Functions that access files or start commands, on this or other hosts: a script that names one runs where the run's
+ * workspace is.
  */
 export const WORKSPACE_FUNCTIONS: ReadonlySet<string> = new Set([
   "append_file",

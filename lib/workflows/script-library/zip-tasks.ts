@@ -11,7 +11,7 @@ import type { Task } from "./library-types.ts";
 
 const paths = z.object({ source: z.string(), dest: z.string() });
 
-/** In the member's Unix mode: its kind, and that of a link. */
+/** The file type bits of a member's Unix mode, and the type of a link. */
 const KIND_BITS = 0o170000;
 const LINK = 0o120000;
 const DEPTH_MAX = 64;
@@ -21,12 +21,12 @@ async function* filesIn(root: string, depth = 0): AsyncGenerator<string> {
   for await (const entry of await opendir(root)) {
     const path = join(root, entry.name);
     if (entry.isDirectory()) yield* filesIn(path, depth + 1);
-    // A link may lead out of the folder: only what lies in it is packed.
+    // A link may lead out of the folder, so only regular files are packed.
     else if (entry.isFile()) yield path;
   }
 }
 
-/** Packs a file, or what is in a folder, into a zip file that is there whole or not at all. */
+/** Packs a file or a folder's content into a zip file, which is written atomically. */
 export const zip: Task = async (input, signal) => {
   const { source, dest } = paths.parse(input);
   const { ZipFile } = await import("yazl");
@@ -58,7 +58,10 @@ export const zip: Task = async (input, signal) => {
   }
 };
 
-/** Unpacks a zip file into a folder, which may be emptied first; nothing of it is outside, nothing is a link, and it is bounded. */
+/**
+ * Unpacks a zip file into a folder, which may be emptied first. Writes nothing outside the folder, creates no links
+ * and enforces limits.
+ */
 export const unzip: Task = async (input, signal) => {
   const { source, dest, empty } = paths.extend({ empty: z.boolean() }).parse(input);
   const { openPromise } = await import("yauzl");
@@ -108,7 +111,7 @@ function counted(budget: Budget): Transform {
   });
 }
 
-/** Makes the folder with those between. Throws where one of them is a link or a file. */
+/** Creates the folder and its parents. Throws if one of them is a link or a file. */
 async function makeFolder(root: string, folder: string): Promise<void> {
   await mkdir(root, { recursive: true });
   let path = root;

@@ -39,8 +39,8 @@ export interface Exported {
 }
 
 /**
- * Packs a workspace into a zip: its files but for links, its assets, vulnerabilities and artifacts. It is kept, and
- * given. Throws `not_found`, `payload_too_large`.
+ * Packs a workspace into a zip: its files except links, its assets, vulnerabilities and artifacts. Stores and returns
+ * it. Throws `not_found`, `payload_too_large`.
  */
 export async function exportSnapshot(deps: SnapshotDeps, workspace: string): Promise<Exported> {
   const files = await filesOf(deps, workspace);
@@ -57,7 +57,7 @@ export async function exportSnapshot(deps: SnapshotDeps, workspace: string): Pro
   return { name, size, content: await openSnapshot(deps, name) };
 }
 
-/** Sizes of the files by their paths. Throws `payload_too_large`. */
+/** Sizes of the files by path. Throws `payload_too_large`. */
 async function filesOf(deps: FileDeps, workspace: string): Promise<Map<string, number>> {
   const files = new Map<string, number>();
   let bytes = 0;
@@ -92,11 +92,11 @@ interface Packing {
   readonly file: string;
 }
 
-/** Files up to this size are read several at a time and packed without streams, bytes. */
+/** Files up to this size are read concurrently and packed without streams, bytes. */
 const SMALL_BYTES = 64 * 1024;
-/** Small files that are read at the same time; together they hold 4 MiB at most. */
+/** Maximum number of small files read concurrently; together they take at most 4 MiB. */
 const SMALL_AT_ONCE = 64;
-/** Files below this size are stored as they are, bytes. */
+/** Smaller files are stored uncompressed, bytes. */
 const COMPRESSED_FROM_BYTES = 128;
 
 async function pack(deps: SnapshotDeps, { workspace, now, files, file }: Packing): Promise<void> {
@@ -133,7 +133,7 @@ async function pack(deps: SnapshotDeps, { workspace, now, files, file }: Packing
       for (const [index, path] of paths.entries()) {
         const found = opened[index];
         if (found === undefined || Buffer.isBuffer(found)) addSmall(path, found ?? Buffer.alloc(0));
-        // It has grown since it was listed.
+        // The file has grown since it was listed.
         else await add(path, found.content);
       }
       if (output.writableNeedDrain) await once(output, "drain");
@@ -155,8 +155,8 @@ async function pack(deps: SnapshotDeps, { workspace, now, files, file }: Packing
 const PACKED_STATE = 3;
 
 /**
- * Keeps the entries that have been packed out of yazl's list until the end: for each step yazl looks through its list
- * from the beginning, which takes 20 s of CPU for 50,000 files.
+ * Moves packed entries out of yazl's list until the end: yazl searches its list from the start at each step, which
+ * takes 20 s of CPU for 50,000 files.
  */
 function packedEntries(zip: ZipFile): { setAside(): void; putBack(): void } {
   const open = zip as unknown as { entries: { readonly state: number }[] };
@@ -179,7 +179,7 @@ async function readSmall(file: OpenedFile | undefined): Promise<Buffer | OpenedF
   return Buffer.concat(parts);
 }
 
-/** A file that was taken away since it was listed is empty. */
+/** A file that was deleted since it was listed is empty. */
 async function* contentOf(file: OpenedFile | undefined): AsyncGenerator<Uint8Array> {
   if (file !== undefined) yield* file.content;
 }

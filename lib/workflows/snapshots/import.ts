@@ -46,28 +46,28 @@ export type ImportDeps = EventDeps &
   Pick<Ports, "tables" | "blobs" | "clock" | "ids"> & { readonly catalog: CatalogReader };
 
 export interface SnapshotImport {
-  /** The archive itself, the name of a snapshot that was made here, or a file of this machine. */
+  /** The archive itself, the name of a stored snapshot, or a local file. */
   readonly archive: Uint8Array | { readonly name: string } | { readonly file: string };
-  /** The one that the snapshot is of where it is not said. */
+  /** Default: the workspace of the snapshot. */
   readonly workspace: string | undefined;
-  /** Whether a workspace that is there gives way. */
+  /** Whether to replace an existing workspace. */
   readonly force: boolean;
-  /** Whether the files alone are taken. */
+  /** Whether to import only the files. */
   readonly filesOnly: boolean;
-  /** A workspace that does not give way, whatever is said. */
+  /** A workspace that is never replaced. */
   readonly spare?: string;
-  /** Of a run that brings it back: what its events have of it. */
+  /** The run that imports it, as the cause of its events. */
   readonly cause?: Pick<EventDraft, "run_id" | "workflow_name" | "hop">;
-  /** How long it may take, milliseconds; as long as it takes if undefined. */
+  /** Time limit, milliseconds; default: none. */
   readonly maxMs?: number;
 }
 
 const manifestSchema = z.object({ workspace: labelText.min(1).max(1024) });
 
 /**
- * Brings a workspace back from a snapshot: first all of it is unpacked and looked at, then its files take their place
- * at once, then its records come, each new one with its event. Throws `bad_request`, `conflict`, `not_found`, and
- * `payload_too_large`, also where it takes longer than `maxMs`.
+ * Imports a workspace from a snapshot: unpacks and validates all of it, replaces the files by renaming folders, then creates
+ * the records, each new one with its event. Throws `bad_request`, `conflict`, `not_found`, and `payload_too_large`,
+ * also if it takes longer than `maxMs`.
  */
 export async function importSnapshot(
   deps: ImportDeps,
@@ -118,7 +118,7 @@ export async function importSnapshot(
 }
 
 /**
- * What a request brings: a zip as its body, or as the file of a form. Throws `bad_request` for anything else.
+ * Reads the archive of a request: a zip as its body, or as the file of a form. Throws `bad_request` for anything else.
  */
 export async function archiveIn({
   bytes,
@@ -149,7 +149,7 @@ async function namedWorkspace(content: string, unpacked: readonly Unpacked[]): P
   }
 }
 
-/** Throws `bad_request` for a line that is no record. */
+/** Throws `bad_request` for a line that is not a record. */
 async function recordsIn(
   content: string,
   unpacked: readonly Unpacked[],
@@ -183,7 +183,7 @@ function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
 const taken = (): ApiError =>
   new ApiError("conflict", "The workspace is there already: force replaces its files");
 
-/** Beside the others first, then by its name: whoever looks sees the old files or the new ones. */
+/** Creates the folder beside the others and renames it, so that readers see either the old files or the new ones. */
 async function placeLocal(
   deps: ImportDeps,
   {
@@ -192,7 +192,7 @@ async function placeLocal(
     force,
     replaced,
   }: Pick<Placing, "workspace" | "content" | "force"> & {
-    /** Where files go that gave way, to be removed with the folder that it is in. */
+    /** Folder for the replaced files, which is removed with its parent. */
     readonly replaced: string;
   },
 ): Promise<void> {
@@ -216,7 +216,7 @@ function ignoreOtherFileSystem(error: unknown): void {
   if ((error as { code?: unknown }).code !== "EXDEV") throw error;
 }
 
-/** Copies the folder where it is on another file system. */
+/** Copies the folder if it is on another file system. */
 async function moveFolder(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
@@ -231,11 +231,11 @@ interface Placing {
   readonly content: string;
   readonly files: readonly Unpacked[];
   readonly force: boolean;
-  /** Of what it sets off. */
+  /** Hop of the events that it causes. */
   readonly hop: number;
 }
 
-/** One layer that stands for all that was there before. */
+/** Stores one layer that replaces all earlier ones. */
 async function placeShared(
   deps: ImportDeps,
   { workspace, content, files, force, hop }: Placing,

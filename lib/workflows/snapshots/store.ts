@@ -5,10 +5,10 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 
-/** Where snapshots lie; names are made of safe characters alone. */
+/** Folder of snapshots; names contain only safe characters. */
 const FOLDER = "snapshots/";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+=-]{0,180}\.zip$/;
-/** Snapshots that are listed. */
+/** Maximum number of snapshots that are listed. */
 const LISTED_MAX = 1_000;
 
 export const snapshotRecord = z
@@ -20,13 +20,13 @@ export const snapshotList = z.object({
   path: z.string(),
 });
 
-/** Throws `bad_request` for what is no name of a snapshot. */
+/** Throws `bad_request` for an invalid snapshot name. */
 function keyOf(name: string): string {
   if (!NAME.test(name)) throw new ApiError("bad_request", "name: must be the name of a snapshot");
   return `${FOLDER}${name}`;
 }
 
-/** Snapshots that were made here, newest first. Reference 1.9. */
+/** The stored snapshots, newest first. Reference 1.9. */
 export async function listSnapshots({ blobs }: Pick<Ports, "blobs">): Promise<z.infer<typeof snapshotList>> {
   const keys = await blobs.list(FOLDER, { limit: LISTED_MAX });
   const found = await Promise.all(keys.map(async (key) => ({ key, info: await blobs.head(key) })));
@@ -75,7 +75,7 @@ export interface FolderDeps {
   readonly paths: { readonly snapshotsDir: string };
 }
 
-/** A folder of this process that is gone when the work is done. */
+/** Creates a temporary folder and removes it after the work. */
 export async function withFolder<Made>(
   { paths: { snapshotsDir } }: FolderDeps,
   work: (folder: string) => Promise<Made>,

@@ -15,14 +15,14 @@ import {
   SNAPSHOT_RATIO_MAX,
 } from "./limits.ts";
 
-/** A file that came out of a snapshot. */
+/** A file unpacked from a snapshot. */
 export interface Unpacked {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Entries that are unpacked at the same time, and up to which size at once, bytes. */
+/** Number of entries unpacked concurrently, and their maximum size for it, bytes. */
 const ENTRIES_AT_ONCE = 32;
 const SMALL_BYTES = 64 * 1024;
 
@@ -31,9 +31,9 @@ const REGULAR_FILE = 0o100000;
 const FOLDER = 0o040000;
 
 /**
- * Unpacks a zip into a folder that is empty. Nothing is written outside of it, whatever its entries are called, and
- * not more than a snapshot may hold, whatever they say of themselves. `check` is called between entries, and stops it
- * by what it throws. Throws `bad_request`, `payload_too_large`.
+ * Unpacks a zip into an empty folder. Writes nothing outside the folder, whatever names the entries have, and not more
+ * than a snapshot's limits, whatever sizes they declare. `check` is called between entries; an error that it throws
+ * stops the unpacking. Throws `bad_request`, `payload_too_large`.
  */
 export async function unpack(
   file: string,
@@ -44,7 +44,7 @@ export async function unpack(
     return await unpackEntries(file, folder, check);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // Faults of the disk are ours, all others the archive's.
+    // File system errors are rethrown; all others are caused by the archive.
     if (typeof (error as { code?: unknown }).code === "string" && !isZlib(error)) throw error;
     const reason = error instanceof Error ? error.message : "it cannot be read";
     throw new ApiError("bad_request", `snapshot: must be a zip archive: ${reason.slice(0, 200)}`, {
@@ -86,7 +86,7 @@ async function unpackEntries(file: string, folder: string, check: () => void): P
     const unpackBatch = async (): Promise<void> => {
       check();
       files.push(...(await allOf(batch.splice(0), unpackOne)));
-      // Others get their turn: small entries are unpacked without waiting for anything.
+      // Yields to other work: small entries are unpacked synchronously.
       await setImmediate();
     };
     for await (const entry of zip.eachEntry()) {
@@ -97,7 +97,7 @@ async function unpackEntries(file: string, folder: string, check: () => void): P
         continue;
       }
       checkEntry(entry, left);
-      // What differs in capitals alone is one file to some systems.
+      // Some file systems do not distinguish upper and lower case.
       const name = path.normalize("NFC").toLowerCase();
       if (names.has(name)) throw new ApiError("bad_request", `snapshot: ${shown(path)} is there twice`);
       names.add(name);
@@ -113,7 +113,7 @@ async function unpackEntries(file: string, folder: string, check: () => void): P
   }
 }
 
-/** Rejects when all have ended, so that none writes any more. */
+/** Rejects only after all have ended, so that no write is still running. */
 async function allOf<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Result | Promise<Result>,
@@ -127,14 +127,14 @@ async function allOf<Item, Result>(
 
 const LOCAL_HEADER_BYTES = 30;
 const LOCAL_HEADER_SIGNATURE = 0x04034b50;
-/** Room for the extra fields of a local header, which the directory of the archive does not tell, bytes. */
+/** Bytes for the extra fields of a local header, whose size the central directory does not contain. */
 const EXTRA_BYTES = 256;
 const STORED = 0;
 const DEFLATED = 8;
 
 /**
- * The content of a small entry, read and unpacked at once: streams take ten times as long for it. Undefined for what
- * is large, or packed in another way. Throws what yauzl would where the content is not what the entry says.
+ * The content of a small entry, read and unpacked synchronously: streams take ten times as long. Undefined for a large
+ * entry, or another compression method. Throws like yauzl if the content does not match the entry.
  */
 function smallContent(archive: number, entry: ZipEntry): Buffer | undefined {
   const { compressionMethod, compressedSize, uncompressedSize, relativeOffsetOfLocalHeader: at } = entry;
@@ -153,7 +153,7 @@ function smallContent(archive: number, entry: ZipEntry): Buffer | undefined {
   return content;
 }
 
-/** One byte more than the entry declares, to detect a longer one. */
+/** Inflates one byte more than declared, to detect longer content. */
 function inflate(packed: Buffer, bytes: number): Buffer {
   try {
     return inflateRawSync(packed, { maxOutputLength: bytes + 1 });
@@ -166,7 +166,7 @@ async function unpackEntry(zip: ZipFile, entry: ZipEntry, target: string): Promi
   const { fileName: path, uncompressedSize } = entry;
   const sha256 = createHash("sha256");
   let checksum = 0;
-  // Fails where there are more or fewer bytes than the entry says.
+  // Fails if the size differs from the declared one.
   const content = await zip.openReadStreamPromise(entry);
   const hashed = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {

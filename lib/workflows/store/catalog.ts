@@ -7,14 +7,14 @@ import { allWorkflows } from "./store.ts";
 import { CATALOG_KEY, catalogTable, type WorkflowHead } from "./table.ts";
 import { CREATED, declaredId, OVERRIDES, type TriggerState, triggerStateTable } from "./trigger-tables.ts";
 
-/** An event trigger in use, ready to be tested against topics. */
+/** An enabled event trigger, prepared for matching topics. */
 export interface ReadyTrigger extends Match {
   readonly scheduleId: string;
   readonly spec: EventTrigger;
   readonly matches: (topic: string) => boolean;
 }
 
-/** A trigger in use, switched on or off: declared by its workflow, or made by request. */
+/** A trigger of a stored workflow, enabled or not: declared by the workflow, or created by request. */
 export interface CatalogTrigger {
   readonly scheduleId: string;
   readonly spec: Trigger;
@@ -22,18 +22,18 @@ export interface CatalogTrigger {
   readonly origin: "workflow" | "api";
 }
 
-/** The workflows in use and their triggers, as of one version of the catalog. */
+/** The stored workflows and their triggers, at one version of the catalog. */
 export interface Catalog {
   readonly heads: readonly WorkflowHead[];
   readonly byName: ReadonlyMap<string, WorkflowHead>;
-  /** By the workflow's name. */
+  /** By workflow name. */
   readonly triggers: ReadonlyMap<string, readonly CatalogTrigger[]>;
   readonly eventTriggers: readonly ReadyTrigger[];
-  /** Ids of the schedules made by request, those of workflows that are gone too. */
+  /** Ids of the schedules created by request, including those of deleted workflows. */
   readonly made: readonly string[];
 }
 
-/** Keeps the catalog in memory and reads it anew when its version has moved. */
+/** Keeps the catalog in memory and reads it again when its version changes. */
 export interface CatalogReader {
   current(): Promise<Catalog>;
 }
@@ -97,7 +97,7 @@ function readyTriggers(head: WorkflowHead, triggers: readonly CatalogTrigger[]):
     if (spec.type !== "event" || !enabled) return [];
     if (origin === "api") return [{ ...ready(head, spec, scheduleId), schedule: scheduleId }];
     const canonical = canonicalTopic(spec.topic);
-    // A workflow that names both spellings of one topic fires once.
+    // A workflow that uses both spellings of one topic fires once.
     if ((topicOf.get(canonical) ?? spec.topic) !== spec.topic) return [];
     topicOf.set(canonical, spec.topic);
     return [ready(head, spec, scheduleId)];
@@ -110,7 +110,7 @@ function ready(head: WorkflowHead, spec: EventTrigger, scheduleId: string): Read
   return { workflow: name, trigger: spec.name, revision, scheduleId, spec, matches };
 }
 
-/** The watch triggers that are on, by their schedules' ids. */
+/** The enabled watch triggers, by schedule id. */
 export function enabledWatchTriggers({ triggers }: Catalog): Map<string, WatchTrigger> {
   const wanted = new Map<string, WatchTrigger>();
   for (const { scheduleId, spec, enabled } of [...triggers.values()].flat())

@@ -5,13 +5,13 @@ import { allWorkflows, findNamed } from "./store.ts";
 import type { WorkflowHead } from "./table.ts";
 
 const FILE_EXTENSION = /\.ya?ml$/i;
-/** Of files, tried after the name itself. Reference 2. */
+/** Suffixes of file names, tried after the name itself. Reference 2. */
 const NAME_ENDINGS = ["", "-flow", "-module"];
 const SHOWN_CHARACTERS = 128;
 
 /**
- * The workflow that a user names: by its name, or by the file that it was read from, with or without folder and
- * extension. Throws `not_found` with a similar name.
+ * Finds a workflow by its name, or by its file, with or without folder and extension. Throws `not_found` with a
+ * similar name.
  */
 export async function findWorkflow(deps: Pick<Ports, "tables">, written: string): Promise<WorkflowHead> {
   const head = await findNamed(deps, written);
@@ -22,7 +22,7 @@ export async function findWorkflow(deps: Pick<Ports, "tables">, written: string)
   return found;
 }
 
-/** The same among workflows that are known already. */
+/** As `findWorkflow`, among workflows that are already loaded. */
 export function findByName(heads: readonly WorkflowHead[], written: string): WorkflowHead | undefined {
   const path = written
     .trim()
@@ -48,7 +48,7 @@ export function findByName(heads: readonly WorkflowHead[], written: string): Wor
   return undefined;
 }
 
-/** The error for a workflow that does not exist, with the name that is nearest to what was written. */
+/** The error for a workflow that does not exist, with the most similar name. */
 export function workflowNotFound(heads: readonly WorkflowHead[], written: string): ApiError {
   const shown = written.slice(0, SHOWN_CHARACTERS);
   const known = heads.flatMap(({ name, file_path }) => [

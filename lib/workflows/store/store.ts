@@ -18,12 +18,12 @@ import {
 } from "./table.ts";
 import { scheduleRemovals, scheduleWrites } from "./trigger-rows.ts";
 
-/** A definition kept in its item at most, bytes; beyond it lies in a blob. */
+/** Maximum size of a definition stored in its item, bytes; a larger one is stored in a blob. */
 const DEFINITION_INLINE_BYTES = 150 * 1024;
-/** Longest name of a workflow, characters. */
+/** Longest workflow name, characters. */
 const NAME_MAX_LENGTH = 128;
 const TRIES_MAX = 10;
-/** Cron triggers of one workflow changed in the transaction that stores it, at most. */
+/** Maximum number of cron triggers that one transaction changes together with the workflow. */
 const SCHEDULE_WRITES_MAX = 80;
 
 export interface SaveRequest {
@@ -31,19 +31,19 @@ export interface SaveRequest {
   readonly yaml: string;
   readonly source: "api" | "file";
   readonly filePath?: string;
-  /** Checksum of the workflow that it extends: with it, the same text is another workflow. */
+  /** Checksum of the extended workflow: the same text with another parent is another workflow. */
   readonly inherited?: string;
 }
 
 export interface Saved {
   readonly head: WorkflowHead;
-  /** False where the same text was there already: nothing was written. */
+  /** False if the same text was already stored: nothing was written. */
   readonly changed: boolean;
 }
 
 export type DefinitionDeps = Pick<Ports, "tables" | "blobs" | "clock" | "scheduler" | "log">;
 
-/** Stores a definition as the newest revision of its name; the same text again changes nothing. */
+/** Stores a definition as the newest revision of its name; storing the same text again changes nothing. */
 export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): Promise<Saved> {
   const { definition } = request;
   const checksum = createHash("sha256")
@@ -91,14 +91,14 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
   throw new ApiError("conflict", `The workflow ${definition.name} is being changed by others, try again`);
 }
 
-/** A file is read again only once it has changed: what was stored or deleted meanwhile by request stands. */
+/** An unchanged file is not read again: changes and deletions by request are kept. */
 function isKnown(before: WorkflowHead, { source }: SaveRequest, checksum: string): boolean {
   return source === "file"
     ? before.file_checksum === checksum
     : !before.deleted && before.checksum === checksum;
 }
 
-/** Conditions that hold while nobody stored or deleted the workflow. */
+/** Conditions that fail if the workflow was stored or deleted meanwhile. */
 function unmoved(head: WorkflowHead): Condition[] {
   return [
     ["revision", "=", head.revision],
@@ -106,7 +106,7 @@ function unmoved(head: WorkflowHead): Condition[] {
   ];
 }
 
-/** A file that was renamed brings nothing new but its path: with the old one, the workflow would be gone too. */
+/** Updates the path after a file was renamed; with the old path, the workflow would be deleted with the old file. */
 async function followFile(
   deps: DefinitionDeps,
   head: WorkflowHead,
@@ -165,8 +165,8 @@ function bumpCatalog(): Write {
 }
 
 /**
- * Takes a workflow out of use. Its revisions stay for the runs that hold them. With `fileGone` the same file
- * brings it back when it is there again. Throws `not_found`.
+ * Deletes a workflow. Its revisions stay for the runs that use them. With `fileGone` the same file restores it when it
+ * reappears. Throws `not_found`.
  */
 export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGone = false): Promise<void> {
   const head = await findNamed(deps, name);
@@ -193,7 +193,7 @@ export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGon
   if (!outcome.ok) throw new ApiError("conflict", `The workflow ${name} was changed meanwhile, try again`);
 }
 
-/** The newest revision's summary of the workflow of exactly this name. */
+/** The newest revision's summary of the workflow with exactly this name. */
 export async function findNamed(
   deps: Pick<Ports, "tables">,
   name: string,
@@ -208,7 +208,7 @@ export interface LoadedRevision {
   readonly yaml: string;
 }
 
-/** A revision as it was stored. Throws `not_found`. */
+/** Loads a stored revision. Throws `not_found`. */
 export async function loadRevision(
   deps: Pick<Ports, "tables" | "blobs">,
   name: string,
@@ -222,7 +222,7 @@ export async function loadRevision(
   return JSON.parse(Buffer.from(bytes).toString("utf8")) as LoadedRevision;
 }
 
-/** Definitions by name and revision, kept while they are used: a revision never changes. */
+/** Definitions by name and revision, cached: a revision never changes. */
 export interface Definitions {
   get(name: string, revision: number): Promise<Definition>;
 }
@@ -250,6 +250,6 @@ export function cachedDefinitions(deps: Pick<Ports, "tables" | "blobs">): Defini
   };
 }
 
-/** All workflows in use, by name. */
+/** All stored workflows, by name. */
 export const allWorkflows = (deps: Pick<Ports, "tables">): Promise<WorkflowHead[]> =>
   readAll(deps, workflowsTable, { index: "list", pk: WORKFLOW_LIST });

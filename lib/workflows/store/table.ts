@@ -1,7 +1,7 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { Trigger, WorkflowKind } from "../schema/types.ts";
 
-/** The newest revision of a workflow, as lists and triggers need it. */
+/** The newest revision of a workflow, with the fields that lists and triggers need. */
 export interface WorkflowHead extends Key {
   readonly name: string;
   readonly kind: WorkflowKind;
@@ -12,34 +12,34 @@ export interface WorkflowHead extends Key {
   readonly checksum: string;
   readonly source: "api" | "file";
   readonly file_path: string;
-  /** Of the file's text when it was last read. */
+  /** Checksum of the file's text when it was last read. */
   readonly file_checksum: string;
   readonly triggers: readonly Trigger[];
   readonly step_count: number;
   readonly module_count: number;
-  /** The workflow whose parts it took over. */
+  /** Name of the extended workflow. */
   readonly extends?: string;
   readonly params: readonly { name: string; type: string; required: boolean; default?: string }[];
   readonly created_at: string;
   readonly updated_at: string;
-  /** Deleted ones stay as a mark, so that an unchanged file does not bring them back. */
+  /** Deleted workflows stay as tombstones, so that an unchanged file does not restore them. */
   readonly deleted: boolean;
   readonly list?: string;
 }
 
-/** One revision, never changed again. */
+/** One revision; immutable. */
 export interface WorkflowRevision extends Key {
   readonly name: string;
   readonly revision: number;
-  /** The definition and its text as JSON: steps inside each other go deeper than the values of an item may. */
+  /** The definition and its text as JSON: nested steps exceed the nesting depth of item attributes. */
   readonly json?: string;
-  /** Key of the blob that holds them where they are too large for an item. */
+  /** Key of the blob that contains them if they are too large for an item. */
   readonly blob?: string;
   readonly checksum: string;
   readonly created_at: string;
 }
 
-/** Moves with every change of any workflow, so that caches know. */
+/** Changes with every change of any workflow, to invalidate caches. */
 export interface CatalogVersion extends Key {
   readonly version: number;
 }

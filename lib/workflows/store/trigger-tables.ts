@@ -1,38 +1,38 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { Trigger } from "../schema/types.ts";
 
-/** A trigger of a workflow, declared in its file or made by request: both are rows of one table. */
+/** A trigger of a workflow, declared in its file or created by request: both are rows of one table. */
 export interface StoredSchedule extends Key {
   readonly schedule_id: string;
   readonly workflow: string;
-  /** Its name in the workflow's file; the schedule's own where it was made by request. */
+  /** Its name in the workflow's file; the schedule's own name if it was created by request. */
   readonly trigger: string;
   readonly type: Trigger["type"];
   readonly origin: "workflow" | "api";
-  /** As it was declared; `enabled` in it is what the file says. */
+  /** As declared; its `enabled` is the value in the file. */
   readonly spec: Trigger;
-  /** Of a cron trigger; empty for the others. */
+  /** Of a cron trigger; empty for others. */
   readonly expression: string;
   readonly timezone: string;
   readonly enabled: boolean;
-  /** ISO 8601: the slot that is due next; absent where no clock fires it. */
+  /** ISO 8601: the next slot; absent unless it is a cron trigger. */
   readonly next_run?: string;
   readonly last_run: string | null;
   readonly run_count: number;
-  /** Given to each of its runs; what the event brings goes before. */
+  /** Target of each of its runs; data of the event takes precedence. */
   readonly target: string;
   readonly workspace: string;
   readonly params: Readonly<Record<string, string>>;
-  /** Why it cannot fire, where that is known. */
+  /** Why it cannot fire, if known. */
   readonly error: string;
-  /** ISO 8601: until when it starts nothing, having fired too often. */
+  /** ISO 8601: end of the period in which it starts nothing because it fired too often. */
   readonly breaker_open_until: string | null;
   readonly webhook_id?: string;
   readonly created_at: string;
   readonly updated_at: string;
-  /** `1` while enabled and fired by the clock: what the clock looks at. */
+  /** `1` if it is an enabled cron trigger: the partition that the scheduler reads. */
   readonly due?: string;
-  /** Sorts as they were made. */
+  /** Sorts by creation time. */
   readonly listed_at: string;
 }
 
@@ -41,15 +41,15 @@ export const schedulesTable: TableSpec<StoredSchedule> = {
   indexes: { due: { pk: "due", sk: "next_run" } },
 };
 
-/** Names of workflows and triggers have no colon. */
+/** Names of workflows and triggers contain no colon. */
 export const declaredId = (workflow: string, trigger: string): string => `sch_${workflow}:${trigger}`;
 export const scheduleKey = (scheduleId: string): Key => ({ pk: scheduleId, sk: "schedule" });
 
 /**
- * What triggers keep beside their rows. By partition: `override`, a declared trigger that was switched or deleted by
- * request; `made`, the schedules made by request; `webhook`, which trigger an address belongs to; `once:<id>`,
- * keys and signatures that were taken; `files:<id>`, files that a watch has seen;
- * `root:<id>`, how many runs a root cause has started through others.
+ * State of triggers besides their rows. By partition: `override`, a declared trigger that was enabled, disabled or
+ * deleted by request; `made`, the schedules created by request; `webhook`, the trigger of each address; `once:<id>`,
+ * idempotency keys and signatures that were used; `files:<id>`, files that a watch has seen; `root:<id>`, number of
+ * runs that a root cause has started through others.
  */
 export interface TriggerState extends Key {
   readonly schedule_id?: string;
@@ -57,15 +57,15 @@ export interface TriggerState extends Key {
   readonly deleted?: boolean;
   readonly workflow?: string;
   readonly spec?: Trigger;
-  /** Of a file: when it was last changed, and its size. */
+  /** Of a file: modification time and size. */
   readonly stamp?: string;
-  /** Of a file: the run that its last change started, and how many runs led to it. */
+  /** Of a file: the run that its last change started, and the number of runs that led to it. */
   readonly run_id?: string;
   readonly hop?: number;
   readonly root_cause?: string;
-  /** Of a root cause: the runs that were started through its own. */
+  /** Of a root cause: number of runs started through its own. */
   readonly runs?: number;
-  /** `1` where the item goes when its time is over, and when that is, ISO 8601. */
+  /** `1` if the item expires, and its expiry time, ISO 8601. */
   readonly expires?: string;
   readonly until?: string;
 }

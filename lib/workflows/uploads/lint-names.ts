@@ -7,10 +7,10 @@ import { targetValues } from "../values/target-values.ts";
 
 const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "name", "type"]);
 
-/** What steps find besides the values of their run. */
+/** Names available to every step, besides the values of its run. */
 const ALWAYS: readonly string[] = ["secrets", "attempt", "error", "output", "event", "event_data"];
 
-/** What some runs have: of a target that is a URL, and of an event. */
+/** Names available only to some runs: those with a URL target, and those started by an event. */
 const AT_TIMES: readonly string[] = [
   ...Object.keys(targetValues("http://a.example/")),
   "EventEnvelope",
@@ -22,8 +22,8 @@ const AT_TIMES: readonly string[] = [
 ];
 
 /**
- * Names in templates that nothing in the workflow gives a value, one line each. A run may be given any parameter, and
- * a flow gives its modules what it has: these are not known here.
+ * Names in templates that nothing in the workflow defines, one line each. A run may be given any parameter, and a flow
+ * passes its own to its modules; these are unknown here.
  */
 export function undefinedNames(definition: Definition): string[] {
   const findings: string[] = [];
@@ -77,7 +77,7 @@ function* namesIn(step: Step, loops: readonly string[]): Generator<{ field: stri
   }
 }
 
-/** All texts inside a value. */
+/** All texts in a value. */
 export function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
   else if (typeof value === "object" && value !== null)

@@ -4,14 +4,14 @@ import { lintShell } from "../expressions/shell-lint.ts";
 import type { Definition, Step } from "../schema/types.ts";
 import { textsIn, undefinedNames } from "./lint-names.ts";
 
-/** Findings told of one workflow, at most. */
+/** Maximum number of findings reported per workflow. */
 const FINDINGS_MAX = 50;
 const COMMAND_FIELDS: ReadonlySet<string> = new Set(["command", "commands", "parallel_commands"]);
 const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "name", "type"]);
 
 /**
- * What is odd about the templates of a workflow, one line each: those that do not parse (a run that comes to
- * them fails), values that a second interpreter would read as its syntax, and names that nothing gives a value.
+ * Lints the templates of a workflow, one line per finding: templates that do not parse (a run that reaches them
+ * fails), values that a second interpreter would read as its syntax, and undefined names.
  */
 export function lintDefinition(definition: Definition): string[] {
   const findings: string[] = [];
@@ -61,7 +61,7 @@ function commandProblems(text: string, own: ReadonlyMap<string, string>): string
   }
 }
 
-/** The reference renders these where there is also a `{{`. */
+/** The reference renders these tags if the text also contains a `{{`. */
 const TAG = /\{%-?\s*(?:if|elif|else|endif|for|endfor|set|with|include|macro|filter)\b/;
 
 function textProblems(text: string): string[] {

@@ -15,15 +15,15 @@ import {
 } from "../store/store.ts";
 import type { WorkflowHead } from "../store/table.ts";
 
-/** Workflows that extend each other, one after another, at most. */
+/** Maximum length of a chain of workflows that extend each other. */
 const GENERATIONS_MAX = 16;
 
-/** A workflow's text, or the value that came as JSON. */
+/** A workflow's text, or a JSON value. */
 export type WorkflowSource = Parameters<typeof parseDefinition>[0];
 
 export type Parsed = ParseOutcome & { readonly parent?: WorkflowHead };
 
-/** Reads a workflow together with the one that it extends, as that is stored. Never throws for what is wrong in it. */
+/** Parses a workflow together with the stored workflow that it extends. Never throws for an invalid workflow. */
 export async function parseStored(
   deps: Pick<Ports, "tables" | "blobs">,
   source: WorkflowSource,
@@ -54,7 +54,7 @@ async function parentOf(
   }
 }
 
-/** Whether a workflow, or one that it extends however far back, is this one. */
+/** Whether a workflow, or one of its ancestors, is this one. */
 async function leadsBack(deps: Pick<Ports, "tables">, from: WorkflowHead, name: string): Promise<boolean> {
   let head = from;
   for (let generation = 0; generation < GENERATIONS_MAX; generation += 1) {
@@ -67,7 +67,7 @@ async function leadsBack(deps: Pick<Ports, "tables">, from: WorkflowHead, name: 
   return true;
 }
 
-/** Stores what was read, and then anew every workflow that extends it. */
+/** Stores a parsed workflow, then stores every workflow that extends it again. */
 export async function saveWithHeirs(
   deps: DefinitionDeps,
   parsed: Extract<Parsed, { ok: true }>,
@@ -84,7 +84,7 @@ export async function saveWithHeirs(
   return saved;
 }
 
-/** What is wrong in an heir since its parent has changed is told of, and leaves it as it was. */
+/** If an heir is invalid with its changed parent, logs an error and keeps the stored heir. */
 async function saveHeir(deps: DefinitionDeps, heir: WorkflowHead, generation: number): Promise<void> {
   const { yaml } = await loadRevision(deps, heir.name, heir.revision);
   const source = yaml.trimStart().startsWith("{") ? jsonOf(yaml) : yaml;
@@ -98,7 +98,7 @@ async function saveHeir(deps: DefinitionDeps, heir: WorkflowHead, generation: nu
   await saveWithHeirs(deps, parsed, { yaml, source: heir.source, ...file }, generation);
 }
 
-/** A flow map in YAML begins as JSON does. */
+/** A flow map in YAML begins like JSON. */
 function jsonOf(text: string): WorkflowSource {
   try {
     return { json: JSON.parse(text) as unknown };

@@ -9,7 +9,7 @@ import { unwatchableTriggers, type WatchingDeps } from "../watches/unwatchable-p
 import { lintDefinition } from "./lint.ts";
 import { type Parsed, parseStored, saveWithHeirs } from "./save-text.ts";
 
-/** A workflow as lists show it. */
+/** A workflow as shown in lists. */
 export const workflowRecord = z
   .object({
     name: z.string(),
@@ -66,8 +66,8 @@ export function toWorkflowRecord(head: WorkflowHead): z.infer<typeof workflowRec
 }
 
 /**
- * Stores a workflow from a request's body: YAML, a definition as JSON, or `{yaml: "…"}`. Throws `bad_request`
- * with line and column.
+ * Stores a workflow from a request's body: YAML, a definition as JSON, or `{yaml: "…"}`. Throws `bad_request` with
+ * line and column.
  */
 export async function uploadWorkflow(
   deps: DefinitionDeps & WatchingDeps,
@@ -104,7 +104,7 @@ export const validatedAnswer = z
   })
   .meta({ id: "ValidatedWorkflow" });
 
-/** What storing a workflow would say, and stores nothing. With `strict`, keys that nothing reads are errors. */
+/** Validates a workflow without storing it. With `strict`, unknown keys are errors. */
 export async function validateWorkflow(
   deps: Pick<Ports, "tables" | "blobs"> & WatchingDeps,
   body: { readonly text: string; readonly contentType: string },
@@ -183,7 +183,7 @@ export interface WorkflowFilters {
   readonly search?: string | undefined;
 }
 
-/** Whether a workflow belongs in a list: hidden ones do not. Reference 1.3. */
+/** Whether a workflow matches the filters; hidden workflows do not. Reference 1.3. */
 export function isListed(head: WorkflowHead, { kind, tags, search }: WorkflowFilters): boolean {
   if (head.hidden) return false;
   if (kind !== undefined && head.kind !== kind) return false;
@@ -198,5 +198,5 @@ export function isListed(head: WorkflowHead, { kind, tags, search }: WorkflowFil
   );
 }
 
-/** The workflows that fit, in their order. */
+/** The workflows that match, in order. */
 export const listedHeads = cachedFilter(isListed);

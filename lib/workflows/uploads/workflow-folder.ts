@@ -11,7 +11,7 @@ import { lintDefinition } from "./lint.ts";
 import { type Parsed, parseStored, saveWithHeirs } from "./save-text.ts";
 
 const EXTENSIONS: ReadonlySet<string> = new Set([".yaml", ".yml"]);
-/** A file is read once it has not changed for so long, milliseconds. */
+/** A file is read after it has not changed for this long, milliseconds. */
 const SETTLED_MS = 100;
 
 export type FolderDeps = DefinitionDeps & WatchingDeps & { readonly log: Log };
@@ -21,9 +21,8 @@ export interface WorkflowFolder {
 }
 
 /**
- * Keeps the stored workflows in line with a folder of YAML files: reads all of it, then watches it. A file
- * that does not hold a workflow is reported and leaves what was stored before. A file that is gone takes its
- * workflow with it.
+ * Keeps the stored workflows in sync with a folder of YAML files: reads all of them, then watches the folder. An
+ * invalid file is reported and its stored workflow is kept. Deleting a file deletes its workflow.
  */
 export async function openWorkflowFolder(deps: FolderDeps, folder: string): Promise<WorkflowFolder> {
   const { watch } = await import("chokidar");
@@ -33,7 +32,7 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
     awaitWriteFinish: { stabilityThreshold: SETTLED_MS, pollInterval: 25 },
   });
   const seen = new Set<string>();
-  /** Files whose workflow extends one that is not there, and its name. */
+  /** Files whose workflow extends a missing one, and its name. */
   const waiting = new Map<string, string>();
   let work = Promise.resolve();
   const queue = (task: () => Promise<void>): void => {
@@ -44,7 +43,7 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
       seen.add(relative(folder, path));
       await loadAndHeirs(path);
     });
-  /** A file may come before that of the workflow that it extends. */
+  /** A file may be read before that of the workflow it extends. */
   const loadAndHeirs = async (path: string): Promise<void> => {
     waiting.delete(path);
     const { loaded, wants } = await loadFile(deps, folder, path);
@@ -70,7 +69,7 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
 
 interface Loaded {
   readonly loaded?: WorkflowHead;
-  /** The workflow that the one in the file extends, where that is not there. */
+  /** Name of the extended workflow, if it is missing. */
   readonly wants?: string;
 }
 
@@ -85,7 +84,7 @@ async function loadFile(
     deps.log.error("workflow file refused", { file, errors });
   let yaml: string;
   try {
-    // A pipe would keep all other files waiting.
+    // Reading a pipe would block all other files.
     if (!(await stat(path)).isFile()) {
       refuse(["not a regular file"]);
       return {};
@@ -101,7 +100,7 @@ async function loadFile(
   const holder = given === undefined ? undefined : await fileThatHolds(deps, folder, given, file);
   const shared: string[] = [];
   if (given !== undefined && holder !== undefined) {
-    // The file that is called like the workflow has the name, and the other one its file's.
+    // The file that is named like the workflow keeps the name; the other workflow gets the name of its file.
     const isOwner = fileName(file) === given;
     const [other, name] = isOwner ? [holder, fileName(holder)] : [file, fileName(file)];
     const taken = await findNamed(deps, name);
@@ -122,7 +121,7 @@ async function loadFile(
   const saved = await saveWithHeirs(deps, parsed, { yaml, source: "file", filePath: file });
   const loaded = saved.head;
   if (!saved.changed) return { loaded };
-  // A file whose workflow has a new name takes the one of its old name away.
+  // If the workflow in a file was renamed, the old workflow is deleted.
   if (forcedName === undefined) await unload(deps, file, loaded.name);
   deps.log.info("workflow file loaded", {
     file,
@@ -140,7 +139,7 @@ async function loadFile(
 
 const fileName = (file: string): string => basename(file, extname(file));
 
-/** Another file, which is still there, whose workflow has this name. */
+/** Another existing file that contains the workflow of this name. */
 async function fileThatHolds(
   deps: FolderDeps,
   folder: string,
@@ -153,7 +152,7 @@ async function fileThatHolds(
   return stats?.isFile() === true ? head.file_path : undefined;
 }
 
-/** Deletes the workflows of a file, except the one of the name `kept`. */
+/** Deletes the workflows of a file, except the one named `kept`. */
 async function unload(deps: FolderDeps, file: string, kept?: string): Promise<void> {
   for (const head of await allWorkflows(deps)) {
     if (head.source !== "file" || head.file_path !== file || head.name === kept) continue;

@@ -37,8 +37,8 @@ export const vulnerabilityBody = z.object({
 });
 
 /**
- * Records a vulnerability: a new one with its `vuln.found`, or what is new of one that is known by the same hash, or
- * the same finding at the same place. Throws `bad_request` where nothing says what it is.
+ * Creates a vulnerability and publishes `vuln.found`, or updates the one with the same hash, or with the same finding
+ * and asset. Throws `bad_request` if no field identifies it.
  */
 export async function createVulnerability(
   deps: EventDeps & Pick<Ports, "tables">,

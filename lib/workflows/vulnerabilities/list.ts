@@ -20,7 +20,7 @@ import {
   vulnerabilityList,
 } from "./table.ts";
 
-/** A vulnerability as callers see it; further fields are as they came. Reference 6. */
+/** A vulnerability in responses; additional fields are as reported. Reference 6. */
 export const vulnerabilityRecord = z
   .looseObject({
     id: z.int(),
@@ -41,13 +41,13 @@ export interface VulnerabilityFilters {
   readonly workspace?: string | undefined;
   readonly severity?: string | undefined;
   readonly confidence?: string | undefined;
-  /** Part of it, in any case. */
+  /** Part of the value; case-insensitive. */
   readonly asset_value?: string | undefined;
 }
 
 const TRIES_MAX = 20;
 
-/** Vulnerabilities that fit the filters, newest first. Reference 1.6. */
+/** The vulnerabilities that match the filters, newest first. Reference 1.6. */
 export async function listVulnerabilities(
   deps: ListDeps,
   filters: VulnerabilityFilters,
@@ -74,7 +74,7 @@ export const vulnerabilitySummary = z
   .object({ by_severity: z.record(z.string(), z.int()), total: z.int(), workspace: z.string() })
   .meta({ id: "VulnerabilitySummary" });
 
-/** How many there are of each severity, in a workspace or in all; other words than the five are `other`. */
+/** Counts per severity, in one workspace or in all; other severities than the five count as `other`. */
 export async function summarizeVulnerabilities(
   deps: ListDeps,
   workspace: string | undefined,
@@ -107,7 +107,7 @@ export async function getVulnerability(
   return found;
 }
 
-/** Takes a vulnerability away; told again, it is a new one. Throws `not_found`. */
+/** Deletes a vulnerability; if it is reported again, it is a new one. Throws `not_found`. */
 export async function deleteVulnerability(
   deps: ListDeps & WorkspaceDeps & Pick<Ports, "ids" | "clock" | "log">,
   id: number,
@@ -125,7 +125,7 @@ export async function deleteVulnerability(
     try {
       await indexRecords(deps, vulnerabilityList, [pk]);
     } catch (error) {
-      // It is gone: the sweep does the rest.
+      // The record is deleted; the sweep corrects the count.
       deps.log.warn("a vulnerability that was taken away is still counted", { vulnerability: id, error });
     }
     return;

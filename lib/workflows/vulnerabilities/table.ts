@@ -3,11 +3,11 @@ import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { List } from "../lists/list.ts";
 import type { Counter } from "../workspaces/workspace-records.ts";
 
-/** A vulnerability; fields beyond these are kept as they came. Reference 6. */
+/** A vulnerability; additional fields are stored as reported. Reference 6. */
 export interface StoredVulnerability extends Key {
   readonly id: number;
   readonly workspace: string;
-  /** Key of its identity: what the same finding, told again, is known by. */
+  /** Key of its identity, by which a repeated finding is recognized. */
   readonly identity: string;
   readonly vuln_title: string;
   readonly severity: string;
@@ -16,13 +16,13 @@ export interface StoredVulnerability extends Key {
   readonly created_at: string;
   readonly updated_at: string;
   readonly last_seen_at: string;
-  /** Of the mark that was written with its last change. */
+  /** Id of the pending entry that was written with its last change. */
   readonly listed_mark: string;
-  /** Moves with every change but that of when it was last seen: the condition of the next one. */
+  /** Incremented by every change except that of `last_seen_at`; the condition of the next change. */
   readonly revision: number;
 }
 
-/** Records by their numbers, and the numbers by what the findings are. */
+/** Maps ids to records, and identities to ids. */
 export interface StoredIdentity extends Key {
   readonly id: number;
 }
@@ -37,7 +37,7 @@ const VULNERABILITY_SK = "vulnerability";
 export const vulnerabilityKey = (id: number): Key => ({ pk: String(id), sk: VULNERABILITY_SK });
 export const identityKey = (identity: string): Key => ({ pk: identity, sk: "identity" });
 
-/** The severities that are counted; any other word may be given. */
+/** The severities that are counted; other values are allowed. */
 export const SEVERITIES = ["critical", "high", "medium", "low", "info"] as const;
 
 const COUNTED: Readonly<Record<string, Counter>> = {
@@ -48,16 +48,16 @@ const COUNTED: Readonly<Record<string, Counter>> = {
   potential: "vuln_potential",
 };
 
-/** What a vulnerability of a severity adds to the counters of its workspace. */
+/** The change of the workspace's counters for a vulnerability of this severity. */
 export function countsOf(severity: string, number: 1 | -1): Partial<Record<Counter, number>> {
   const counter = Object.hasOwn(COUNTED, severity) ? COUNTED[severity] : undefined;
   return { total_vulns: number, ...(counter === undefined ? {} : { [counter]: number }) };
 }
 
-/** Fields that say which finding it is. */
+/** Fields that identify a finding. */
 export const IDENTITY_FIELDS = ["finding_hash", "vuln_info", "vuln_title", "asset_value"] as const;
 
-/** The same finding: by its hash where it has one, else by what was found where. */
+/** The identity of a finding: its hash if it has one, otherwise what was found and where. */
 export function identityOf(
   workspace: string,
   { finding_hash, vuln_info, vuln_title, asset_value }: Readonly<Record<string, unknown>>,
@@ -74,7 +74,7 @@ export function identityOf(
   );
 }
 
-/** What vulnerabilities are listed by: an index forgets no number, so that one that was taken away loses this. */
+/** The field by which vulnerabilities are listed: an index never removes ids, so a deleted record loses this value. */
 export const PRESENT = { field: "present", value: "true" } as const;
 
 export const vulnerabilityList: List<StoredVulnerability> = {

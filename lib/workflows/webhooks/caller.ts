@@ -5,37 +5,37 @@ import type { Ports } from "../../platform/ports.ts";
 import { isSameText, sign } from "../installation/signing.ts";
 import type { WebhookTrigger } from "../schema/types.ts";
 
-/** What a caller sends, as far as it shows who calls. */
+/** The parts of a request that authenticate the caller. */
 export interface WebhookCall {
-  /** As it was sent; empty for GET. */
+  /** The raw body; empty for GET. */
   readonly body: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly key?: string | undefined;
-  /** GET can carry no signature. */
+  /** GET requests cannot be signed. */
   readonly method: "GET" | "POST";
 }
 
 const DEFAULT_TOLERANCE_MS = 5 * 60_000;
-/** How long a body that is signed without a time counts as sent before, milliseconds. */
+/** Time for which the signature of a body without a timestamp is rejected as a replay, milliseconds. */
 const BODY_ONCE_MS = 24 * 3_600_000;
 const TEXT_MAX_LENGTH = 512;
 const SECONDS = /^\d{1,12}$/;
 
-/** A signature that must not be seen twice within a time. */
+/** A signature that is rejected as a replay for a time. */
 export interface Proof {
   readonly signature: string;
   readonly onceForMs: number;
 }
 
-/** The secret of a webhook: nothing of it is stored. */
+/** The secret of a webhook; derived, not stored. */
 export const webhookSecret = (deps: Pick<Ports, "tables" | "clock">, webhookId: string): Promise<string> =>
   sign(deps, `webhook ${webhookId}`);
 
 /**
- * Lets in who knows the webhook's secret: `key` sends it (`?key=`, `X-Weft-Key` or a bearer token), `hmac` signs time
- * and body with it (`X-Weft-Timestamp`, seconds; `X-Weft-Signature`, `sha256=` and hex of HMAC-SHA256 over
- * `<time>.<body>`), `hmac-body` signs the body alone (`X-Hub-Signature-256`, as GitHub does). Throws `unauthorized`.
+ * Authenticates the caller with the webhook's secret: `key` sends it (`?key=`, `X-Weft-Key` or a bearer token), `hmac`
+ * signs time and body with it (`X-Weft-Timestamp`, seconds; `X-Weft-Signature`, `sha256=` and hex of HMAC-SHA256 over
+ * `<time>.<body>`), `hmac-body` signs only the body (`X-Hub-Signature-256`, as GitHub does). Throws `unauthorized`.
  */
 export async function proveCaller(
   deps: Pick<Ports, "tables" | "clock">,
@@ -60,7 +60,7 @@ export async function proveCaller(
   const age = Math.abs(deps.clock.now() - Number(timestamp) * 1_000);
   if (!SECONDS.test(timestamp) || age > toleranceMs)
     throw refused("x-weft-timestamp: must be the time now, in seconds");
-  // As long as the request could be sent again: its time may be that far ahead.
+  // Twice the tolerance, since the request's time may be ahead by the tolerance.
   return { signature, onceForMs: 2 * toleranceMs };
 }
 

@@ -5,7 +5,7 @@ import { scheduleRows } from "../schedules/list.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { webhookSecret } from "./caller.ts";
 
-/** A webhook as its owner sees it: the only place where its secret is shown. */
+/** A webhook as its owner sees it: the only response that contains its secret. */
 export const webhookRecord = z
   .object({
     id: z.string(),

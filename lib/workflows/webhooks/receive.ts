@@ -21,7 +21,7 @@ export type WebhookDeps = StartTriggeredRunDeps & {
   readonly receiverEnabled: boolean;
 };
 
-/** Answer to who calls a webhook. */
+/** Response to the caller of a webhook. */
 export const receivedAnswer = z
   .object({
     message: z.string(),
@@ -32,16 +32,16 @@ export const receivedAnswer = z
   })
   .meta({ id: "ReceivedWebhook" });
 
-/** An id is this long at most; longer ones are not looked up. */
+/** Longest id, characters; longer ones are not looked up. */
 const ID_MAX_LENGTH = 64;
 const ONCE_KEY_MAX_LENGTH = 256;
 const IDEMPOTENT_MS = 24 * 3_600_000;
 const TRIES_MAX = 3;
 
 /**
- * Takes a request to a webhook: a `webhook.received` event with what was sent, and the run that it starts. The same
- * signed request again, or the same `Idempotency-Key` within a day, starts nothing more. Throws `not_found` for an
- * address that is unknown or off, `unauthorized`, `too_many_requests`.
+ * Handles a request to a webhook: publishes a `webhook.received` event with the request's content, and starts its run.
+ * The same signed request, or the same `Idempotency-Key` within a day, starts no further run. Throws `not_found` for
+ * an address that is unknown or disabled, `unauthorized`, `too_many_requests`.
  */
 export async function receiveWebhook(
   deps: WebhookDeps,
@@ -101,7 +101,7 @@ async function scheduleAt(deps: WebhookDeps, webhookId: string): Promise<StoredS
 
 const unknown = (): ApiError => new ApiError("not_found", "Webhook not found");
 
-/** The writes that take what may come once, or undefined where it came before. */
+/** The writes that claim the idempotency key and signature; undefined if they were already claimed. */
 async function claimsOf(
   deps: WebhookDeps,
   { schedule_id }: StoredSchedule,
@@ -122,7 +122,7 @@ async function claimsOf(
   return writes;
 }
 
-/** The payload of a webhook's event: a JSON object as it is, else all that was sent as `body`. */
+/** The payload of a webhook's event: a JSON object unchanged, otherwise `body` with the raw text. */
 export function payloadOf(body: string): Readonly<Record<string, unknown>> {
   if (body.trim() === "") return {};
   try {
