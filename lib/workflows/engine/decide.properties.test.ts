@@ -16,7 +16,7 @@ import {
 } from "./test-programs.ts";
 import { isContainer, type Request } from "./walk.ts";
 
-/** The shape of a step, before it has a name. */
+/** A step without a name. */
 type Shape = "leaf" | { readonly all: readonly Shape[] } | { readonly each: Shape };
 
 const { shape } = fc.letrec<{ shape: Shape }>((tie) => ({
@@ -39,7 +39,7 @@ function named(shapes: readonly Shape[]): Step[] {
   return shapes.map(toStep);
 }
 
-/** Which of those before it each waits for, of so many: a bit each. */
+/** Which of the preceding elements each element depends on: one bit per element. */
 const waits = (count: number) =>
   fc
     .array(fc.nat({ max: 255 }), { minLength: count, maxLength: count })
@@ -57,7 +57,7 @@ const modules = fc.array(shape, { minLength: 1, maxLength: 4 }).chain((shapes) =
 const GATE = { condition: "true", given: {}, params: [] } as const;
 const HANDLERS = { on_success: [{ action: "log" }], on_error: [{ action: "log" }] } as const;
 
-/** Names begin anew in every module, so that modules share them. */
+/** Names restart in every module, so that modules share them. */
 const programs = fc.array(modules, { minLength: 1, maxLength: 4 }).chain((all) =>
   waits(all.length).map((after) =>
     graphOf(
@@ -72,7 +72,7 @@ const programs = fc.array(modules, { minLength: 1, maxLength: 4 }).chain((all) =
   ),
 );
 
-/** Outcomes by what is asked for: the same question always has the same answer. */
+/** Outcomes by request: the same request always has the same outcome. */
 const worlds = (program: Program): fc.Arbitrary<World> =>
   fc
     .record({
@@ -100,7 +100,7 @@ const worlds = (program: Program): fc.Arbitrary<World> =>
       return { status: "completed", total, parallel: 1 + (chance % 3) };
     });
 
-/** Now and then a step names one that comes later, or the end of its module. */
+/** Sometimes a step has a goto to a later step, or to the end of its module. */
 function onward(program: Program, { module, position, phase }: Request, chance: number): { goto?: string } {
   if (position === undefined || phase !== "run" || chance % 5 !== 0) return {};
   const later = program.modules[module]?.steps.slice(position + 1) ?? [];
@@ -110,12 +110,12 @@ function onward(program: Program, { module, position, phase }: Request, chance: 
 function hash(text: string): number {
   let value = 2_166_136_261;
   for (const character of text) value = Math.imul(value ^ (character.codePointAt(0) ?? 0), 16_777_619) >>> 0;
-  // The last characters have to reach every bit.
+  // The last characters must affect every bit.
   value = Math.imul(value ^ (value >>> 15), 2_246_822_507) >>> 0;
   return (value ^ (value >>> 13)) >>> 0;
 }
 
-/** Programs, each with what its steps come to and with what becomes of its messages. */
+/** Programs, each with the outcomes of its steps and the faults of its messages. */
 const inWorlds = (some: fc.Arbitrary<Program>) =>
   some.chain((program) =>
     fc.record({
@@ -129,11 +129,11 @@ const cases = inWorlds(programs);
 interface Chaos {
   readonly lost: number;
   readonly twice: number;
-  /** Told so many inputs, the run is cancelled. */
+  /** After this number of inputs, the run is cancelled. */
   readonly cancelAfter?: number;
 }
 
-/** A run whose messages are lost, doubled and overtaken by each other; a sweep asks again for what is under way. */
+/** Runs a program whose messages are lost, duplicated and reordered; a sweep resends the requests of running steps. */
 function runInChaos(program: Program, world: World, chances: Iterator<number>, chaos: Chaos) {
   const chance = (): number => Number(chances.next().value);
   const history: HistoryEntry[] = [];
@@ -172,7 +172,7 @@ function runInChaos(program: Program, world: World, chances: Iterator<number>, c
     if (message === undefined) continue;
     if (message.type !== "step.requested") tell(message);
     else if (state.frames[message.key]?.dispatch === message.dispatch && !taken.has(message.dispatch)) {
-      // Now and then an executor dies of it, with or without its answer on the way, and that is noticed.
+      // Sometimes an executor dies, with or without having sent its result, and is reported as lost.
       const dies = chance() % 10 === 0;
       if (!dies) taken.add(message.dispatch);
       if (!dies || chance() % 2 === 0) post([resultOf(message, world, state.jumps)]);
@@ -208,7 +208,7 @@ function checkDecision(
   }
 }
 
-/** Steps one after another are one at a time, and no container has more children under way than it may. */
+/** Sequential steps run one at a time, and no container exceeds its limit of running children. */
 function checkRequest(program: Program, state: RunState, request: Request): void {
   const there = state.frames[request.key];
   if (there?.phase === "waiting") {
@@ -234,7 +234,10 @@ function checkRequest(program: Program, state: RunState, request: Request): void
   }
 }
 
-/** Steps without an order of their own are one at a time; others wait for those they name, and modules likewise. */
+/**
+ * Steps without declared dependencies run one at a time; others wait for their dependencies. The same holds for
+ * modules.
+ */
 function checkTurn(program: Program, state: RunState, request: Request): void {
   const module = program.modules[request.module];
   const others = Object.entries(state.frames).filter(
@@ -253,7 +256,7 @@ function checkTurn(program: Program, state: RunState, request: Request): void {
   }
 }
 
-/** Which failure came first is chance, where several things are under way. */
+/** Which failure comes first is random if several steps run concurrently. */
 const plainly = (state: RunState): unknown => ({
   ...state,
   modules: Object.fromEntries(
@@ -267,7 +270,7 @@ const plainly = (state: RunState): unknown => ({
   entries: 0,
 });
 
-/** Whatever happens on the way, the run ends as the plain one does, and has recorded the same. */
+/** With any faults, the run ends like the plain run and has recorded the same. */
 function endsAlike(program: Program, world: World, chances: Iterator<number>, chaos: Chaos): RunState {
   const plain = runInOrder(program, world);
   expect(isTerminal(plain.state.status)).toBe(true);
@@ -280,7 +283,7 @@ function endsAlike(program: Program, world: World, chances: Iterator<number>, ch
   return state;
 }
 
-it("ends as the plain run does, however messages are lost, doubled and overtaken", () => {
+it("ends like the plain run with lost, duplicate and reordered messages", () => {
   fc.assert(
     fc.property(cases, ({ program, world, chances }) => {
       endsAlike(program, world, chances, { lost: 15, twice: 25 });
@@ -308,7 +311,10 @@ const hooksOf = (before: number, after: number): NonNullable<Definition["hooks"]
   post_scan_steps: Array.from({ length: after }, (_, at) => bash(`after${at}`)),
 });
 
-/** A flow as its author writes it: hooks of its own and of its modules, steps and modules that wait, modules left out. */
+/**
+ * A flow as its author writes it: hooks of the flow and of modules, dependencies of steps and modules, excluded
+ * modules.
+ */
 const flows = fc
   .array(
     fc.record({
@@ -362,7 +368,7 @@ const flows = fc
       }),
   );
 
-/** Steps that name what they wait for, where the shape has them do so. */
+/** Adds dependencies to the steps, if the shape has them. */
 function waitingSteps({
   shapes,
   waitsFor,
@@ -378,7 +384,7 @@ function waitingSteps({
   }));
 }
 
-it("of a flow with hooks, inline modules, conditions and modules left out ends as the plain run does", () => {
+it("of a flow with hooks, inline modules, conditions and excluded modules ends like the plain run", () => {
   const ends = new Set<string>();
   fc.assert(
     fc.property(inWorlds(flows), ({ program, world, chances }) => {
@@ -386,7 +392,7 @@ it("of a flow with hooks, inline modules, conditions and modules left out ends a
       ends.add(state.status);
       const modules = program.modules.map(({ name }, at) => ({ name, ...state.modules[at] }));
       for (const [at, { after }] of program.modules.entries()) {
-        // Nothing runs after what it waits for has failed, hooks at the end included.
+        // Nothing runs after a failed dependency, including hooks at the end.
         const failed = after.some((other) => {
           const { status, tolerated } = modules[other] ?? {};
           return status === "failed" && tolerated !== true;
@@ -399,7 +405,7 @@ it("of a flow with hooks, inline modules, conditions and modules left out ends a
   expect([...ends].toSorted()).toEqual(["completed", "failed"]);
 });
 
-it("that goes back to earlier steps ends as the plain run does, and steps are recorded once a round", () => {
+it("with gotos to earlier steps ends like the plain run, and records steps once per round", () => {
   let rounds = 0;
   const loops = fc
     .array(shape, { minLength: 2, maxLength: 5 })
@@ -437,7 +443,7 @@ it("records no step twice", () => {
   );
 });
 
-it("is over for good once it is cancelled, wherever it stands", () => {
+it("is final once it is cancelled, at any point", () => {
   fc.assert(
     fc.property(cases, fc.nat({ max: 60 }), ({ program, world, chances }, cancelAfter) => {
       const { state, history } = runInChaos(program, world, chances, { lost: 10, twice: 25, cancelAfter });

@@ -14,7 +14,7 @@ import {
   runInOrder,
 } from "./test-programs.ts";
 
-/** A run that is told one thing after another. */
+/** A run that receives one input after another. */
 function conducted(program: Program) {
   let state: RunState = NEW_RUN;
   const history: HistoryEntry[] = [];
@@ -39,7 +39,7 @@ function conducted(program: Program) {
 const asked = ({ requests }: Decision): string[] => requests.map(({ key, phase }) => `${key} ${phase}`);
 
 describe("a sequence", () => {
-  it("asks for one step after another and ends completed", () => {
+  it("requests one step after another and completes", () => {
     const run = conducted(programOf([bash("a"), bash("b")]));
     expect(asked(run.tell({ type: "start" }))).toEqual(["a run"]);
     expect(asked(run.answer("a"))).toEqual(["b run"]);
@@ -58,7 +58,7 @@ describe("a sequence", () => {
     expect(replay(run.history)).toEqual(run.state);
   });
 
-  it("ends at the first failure with its error, which is not counted as a step done", () => {
+  it("ends at the first failure with its error, and does not count the step as done", () => {
     const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
     run.tell({ type: "start" });
     run.answer("a");
@@ -66,7 +66,7 @@ describe("a sequence", () => {
     expect(run.state).toMatchObject({ status: "failed", error: "no luck", done: 1 });
   });
 
-  it("goes on after a failure that the author tolerates and after a skipped step", () => {
+  it("continues after a tolerated failure and after a skipped step", () => {
     const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
     run.tell({ type: "start" });
     expect(asked(run.answer("a", { status: "failed", tolerated: true }))).toEqual(["b run"]);
@@ -75,7 +75,7 @@ describe("a sequence", () => {
     expect(run.state).toMatchObject({ status: "completed", done: 3 });
   });
 
-  it("asks again for what is under way when an input is repeated or late, and changes nothing", () => {
+  it("requests running steps again after a repeated or late input, and changes nothing", () => {
     const run = conducted(programOf([bash("a"), bash("b")]));
     run.tell({ type: "start" });
     const first = run.state.frames.a?.dispatch ?? 0;
@@ -94,7 +94,7 @@ describe("a sequence", () => {
     }
   });
 
-  it("runs the modules of a flow in order, keeping equal step names apart", () => {
+  it("runs the modules of a flow in order, with distinct keys for equal step names", () => {
     const run = conducted(programOf([bash("a")], [bash("a"), parallel("p", [bash("x")])]));
     expect(asked(run.tell({ type: "start" }))).toEqual(["m0/a run"]);
     expect(asked(run.answer("m0/a"))).toEqual(["m1/a run"]);
@@ -107,7 +107,7 @@ describe("a sequence", () => {
 });
 
 describe("a decision", () => {
-  it("leads on, back, or out of the module; a name that is not there leads nowhere", () => {
+  it("continues forwards, backwards, or at the end of the module; an unknown name is ignored", () => {
     const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
     run.tell({ type: "start" });
     expect(asked(run.answer("a", { goto: "c" }))).toEqual(["c run"]);
@@ -118,7 +118,7 @@ describe("a decision", () => {
     expect(replay(run.history)).toEqual(run.state);
   });
 
-  it("that leads back for ever ends in a failure", () => {
+  it("that loops forever fails the run", () => {
     const run = conducted(programOf([bash("a")]));
     run.tell({ type: "start" });
     for (let jump = 0; jump < JUMPS_MAX; jump += 1) run.answer("a", { goto: "a" });
@@ -131,8 +131,8 @@ describe("a decision", () => {
   });
 });
 
-describe("a step that is tried again", () => {
-  it("waits for its time, which only one request answers to", () => {
+describe("a retried step", () => {
+  it("waits for its timer, which is valid for one request only", () => {
     const run = conducted(programOf([bash("a"), bash("b")]));
     run.tell({ type: "start" });
     const first = run.state.frames.a?.dispatch ?? 0;
@@ -149,7 +149,7 @@ describe("a step that is tried again", () => {
 });
 
 describe("a run that is ended from outside", () => {
-  it("is cancelled for good: nothing is asked for and nothing is recorded afterwards", () => {
+  it("is cancelled permanently: nothing is requested or recorded afterwards", () => {
     const run = conducted(programOf([parallel("p", [bash("a"), bash("b")])]));
     run.tell({ type: "start" });
     run.answer("p", { total: 2, parallel: 2 });
@@ -171,7 +171,7 @@ describe("a run that is ended from outside", () => {
     }
   });
 
-  it("can be cancelled before it started, and failed with a reason", () => {
+  it("can be cancelled before its start, and failed with a reason", () => {
     const early = conducted(programOf([bash("a")]));
     early.tell({ type: "cancel", reason: "no" });
     expect(asked(early.tell({ type: "start" }))).toEqual([]);
@@ -184,19 +184,19 @@ describe("a run that is ended from outside", () => {
 });
 
 describe("parallel-steps", () => {
-  it("starts all children at once, lets each end, and fails with the count and the first error", () => {
+  it("starts all children concurrently, lets each finish, and fails with the count and the first error", () => {
     const run = conducted(programOf([parallel("p", [bash("a"), bash("b"), bash("c")]), bash("after")]));
     expect(asked(run.tell({ type: "start" }))).toEqual(["p enter"]);
     expect(asked(run.answer("p", { total: 3, parallel: 256 }))).toEqual(["a run", "b run", "c run"]);
     expect(asked(run.answer("b", { status: "failed", error: "b broke" }))).toEqual([]);
     expect(asked(run.answer("a", { status: "failed", tolerated: true, error: "never mind" }))).toEqual([]);
     expect(asked(run.answer("c"))).toEqual(["p leave"]);
-    // Whatever its executor makes of it, the children decide.
+    // The children decide, whatever the executor reports.
     run.answer("p", { status: "failed", error: "b broke" });
     expect(run.state).toMatchObject({ status: "failed", error: "1 of 3 failed, the first: b broke" });
   });
 
-  it("is passed over when its own handlers tolerate the failure of its children", () => {
+  it("does not fail the run if its own handlers tolerate the failure of its children", () => {
     const run = conducted(programOf([parallel("p", [bash("a")]), bash("after")]));
     run.tell({ type: "start" });
     run.answer("p", { total: 1, parallel: 1 });
@@ -204,7 +204,7 @@ describe("parallel-steps", () => {
     expect(asked(run.answer("p", { status: "failed", tolerated: true }))).toEqual(["after run"]);
   });
 
-  it("is no more when its condition skips it or its entry fails", () => {
+  it("ends without children if it is skipped or its `enter` phase fails", () => {
     const skipped = conducted(programOf([parallel("p", [bash("a")]), bash("after")]));
     skipped.tell({ type: "start" });
     expect(asked(skipped.answer("p", { status: "skipped" }))).toEqual(["after run"]);
@@ -214,7 +214,7 @@ describe("parallel-steps", () => {
     expect(failed.state).toMatchObject({ status: "failed", error: "no such file" });
   });
 
-  it("drops what answers the entry again while the children run", () => {
+  it("ignores a duplicate result of the `enter` phase while the children run", () => {
     const run = conducted(programOf([parallel("p", [bash("a")])]));
     run.tell({ type: "start" });
     const dispatch = run.state.frames.p?.dispatch ?? 0;
@@ -234,7 +234,7 @@ describe("parallel-steps", () => {
 });
 
 describe("foreach", () => {
-  it("hands out a leaf in batches of a thousand, one after another", () => {
+  it("requests a leaf in batches of a thousand, one after another", () => {
     const run = conducted(programOf([foreach("f", bash("a"))]));
     run.tell({ type: "start" });
     const first = run.answer("f", { total: 2_500, parallel: 20 });
@@ -250,7 +250,7 @@ describe("foreach", () => {
     expect(run.state).toMatchObject({ status: "failed", error: "4 of 2500 failed, the first: item 7" });
   });
 
-  it("keeps a window of as many children as the author said where a child holds steps", () => {
+  it("runs container children with the configured concurrency", () => {
     const run = conducted(programOf([foreach("f", parallel("p", [bash("a")]))]));
     run.tell({ type: "start" });
     expect(asked(run.answer("f", { total: 3, parallel: 2 }))).toEqual(["p#0 enter", "p#1 enter"]);
@@ -259,7 +259,7 @@ describe("foreach", () => {
     expect(asked(run.answer("p#1"))).toEqual(["p#2 enter"]);
   });
 
-  it("is left at once when there is nothing to do", () => {
+  it("is left immediately without items", () => {
     const run = conducted(programOf([foreach("f", bash("a")), parallel("p", [])]));
     run.tell({ type: "start" });
     expect(asked(run.answer("f", { total: 0, parallel: 4 }))).toEqual(["f leave"]);
@@ -269,7 +269,7 @@ describe("foreach", () => {
     expect(run.state.status).toBe("completed");
   });
 
-  it("names children by their positions, and by their module in a flow", () => {
+  it("derives keys of children from their positions, and in a flow from their module", () => {
     expect(childKey("f", "a", 3)).toBe("a#3");
     expect(childKey("g#3", "b", 7)).toBe("b#3.7");
     expect(childKey("p#3", "b", undefined)).toBe("b#3");
@@ -281,7 +281,7 @@ describe("foreach", () => {
 describe("size", () => {
   const STATE_BYTES_MAX = 1_000;
 
-  it("a thousand steps leave a small state", () => {
+  it("a thousand steps result in a small state", () => {
     const steps = Array.from({ length: 1_000 }, (_, n) => bash(`step-${n}`));
     const { state, peakBytes } = runInOrder(programOf(steps), () => ({ status: "completed" }));
     expect(state).toMatchObject({ status: "completed", done: 1_000 });
@@ -291,7 +291,7 @@ describe("size", () => {
   it.each([
     [10_000, 10],
     [1_000_000, 1_000],
-  ])("%i items take %i batches and a small state", (total, batches) => {
+  ])("%i items need %i batches and a small state", (total, batches) => {
     const { state, entries, peakBytes } = runInOrder(programOf([foreach("f", bash("a"))]), ({ phase }) =>
       phase === "enter" ? { status: "completed", total, parallel: 50 } : { status: "completed" },
     );
@@ -321,8 +321,8 @@ describe("size", () => {
         parallel("p", [bash("a")]) as ReturnType<typeof bash>,
       ),
     ],
-  ])("wide containers %s levels inside each other stay within the row that holds them", (_name, step) => {
-    // Names and errors as long as they may be would still fit into 400 KiB.
+  ])("wide containers nested %s levels deep fit into the row of the run", (_name, step) => {
+    // Even names and errors of maximum length fit into 400 KiB.
     const program = programOf([step]);
     let peakFrames = 0;
     const pending: Input[] = [{ type: "start" }];
@@ -334,7 +334,7 @@ describe("size", () => {
       for (const { key, dispatch, phase, step_type } of decision.requests) {
         const total = step_type === "foreach" ? 256 : 8;
         const opened = phase === "enter" ? { total, parallel: 256 } : {};
-        // Leaves never answer: everything that may be under way at once comes to be.
+        // Leaves never answer, so the maximum number of concurrent steps is reached.
         if (phase === "enter")
           pending.push({ type: "result", key, dispatch, status: "completed", ...opened });
       }
@@ -345,7 +345,7 @@ describe("size", () => {
     expect(JSON.stringify(state).length).toBeLessThan(120_000);
   });
 
-  it("the errors of many children leave a state that still fits", () => {
+  it("the errors of many children result in a state that still fits", () => {
     const width = 200;
     const program = programOf([foreach("f", parallel("p", [bash("a"), bash("b")]))]);
     const error = "e".repeat(4_000);
@@ -360,7 +360,7 @@ describe("size", () => {
     expect(JSON.stringify(run.state).length).toBeLessThan(150_000);
   });
 
-  it("an error of few children is kept whole", () => {
+  it("an error of few children is not truncated", () => {
     const error = "e".repeat(4_000);
     const run = conducted(programOf([parallel("p", [bash("a")])]));
     run.tell({ type: "start" });
@@ -379,7 +379,7 @@ describe("a step whose executor was lost", () => {
     return decide(program, state, { type: "lost", key: "a", dispatch, attempt, ...more });
   };
 
-  it("is asked for once more, under a new number, and says which attempt it is", () => {
+  it("is requested again with a new dispatch number and its attempt number", () => {
     const { state, requests } = lost(started.state, 2);
     expect(requests).toMatchObject([{ key: "a", dispatch: 2, attempt: 2 }]);
     const late = { type: "result", key: "a", dispatch: 1, status: "completed" } as const;
@@ -389,7 +389,7 @@ describe("a step whose executor was lost", () => {
     ]);
   });
 
-  it("is left alone when that is said twice, or of a request that was answered", () => {
+  it("ignores a duplicate report, and one about an answered request", () => {
     const { state } = lost(started.state, 2);
     const again = { type: "lost", key: "a", dispatch: 1, attempt: 2 } as const;
     expect(decide(program, state, again).entries).toEqual([]);
@@ -407,7 +407,7 @@ describe("a step whose executor was lost", () => {
     });
   });
 
-  it("loses no attempt with the whole server, however often; but a thousand times are enough", () => {
+  it("loses no attempt when the whole server stops, up to a thousand times", () => {
     let { state } = started;
     for (let attempt = 2; attempt <= 101; attempt += 1)
       ({ state } = lost(state, attempt, { interrupted: 1 }));
@@ -420,7 +420,7 @@ describe("a step whose executor was lost", () => {
     expect(lost(state, 1_011, { interrupted: 1 }).state.error).toMatch(/given up: its executor was lost/);
   });
 
-  it("begins to count anew when it is tried again as its author told", () => {
+  it("restarts its count with a retry", () => {
     const { state } = lost(started.state, 2, { interrupted: 1 });
     const failed = { type: "result", key: "a", dispatch: 2, status: "failed", retry_at: 1 } as const;
     const waits = decide(program, state, failed).state;
@@ -429,7 +429,7 @@ describe("a step whose executor was lost", () => {
     expect([request?.attempt, request?.interrupted]).toEqual([undefined, undefined]);
   });
 
-  it("does not count twice where a container waits for it", () => {
+  it("is not counted twice by its container", () => {
     const nested = programOf([foreach("f", bash("item"))]);
     const world = (request: { phase: string }) =>
       ({ status: "completed", ...(request.phase === "enter" ? { total: 2_500, parallel: 4 } : {}) }) as const;
@@ -445,7 +445,7 @@ describe("a step whose executor was lost", () => {
       ({ state, requests } = again);
     }
     expect(state).toMatchObject({ status: "completed", done: 1 });
-    // Enter, three batches and leave, each asked for twice.
+    // Enter, three batches and leave, each requested twice.
     expect(state.dispatches).toBe(10);
   });
 });

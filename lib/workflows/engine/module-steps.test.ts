@@ -14,8 +14,8 @@ function compiled(yaml: string): string[] {
   });
 }
 
-describe("the steps of a module as they are executed", () => {
-  it("have its commands run where its runner says, nested ones and hooks too", () => {
+describe("the executed steps of a module", () => {
+  it("run commands on the module's runner, including nested steps and hooks", () => {
     expect(
       compiled(`
 name: w
@@ -38,7 +38,7 @@ steps:
     ]);
   });
 
-  it("have the commands of a step run where the step says, whatever the module does", () => {
+  it("run commands of a step on the step's own runner if it has one", () => {
     expect(
       compiled(`
 name: w
@@ -70,7 +70,7 @@ steps:
     ).toEqual(["a bash", "each foreach", "b remote-bash docker alpine"]);
   });
 
-  it("of a flow's own modules and hooks likewise", () => {
+  it("run commands of inline modules and hooks of a flow on their runners", () => {
     const parsed = parseDefinition(`
 name: f
 hooks: {pre_scan_steps: [{name: p, command: x, step_runner: docker, step_runner_config: {image: a}}]}
@@ -88,7 +88,7 @@ modules:
     ]);
   });
 
-  it("wait for the hooks before them, where they say what they wait for, and those after wait for all", () => {
+  it("with dependencies wait for the hooks before them, and the hooks after them wait for all steps", () => {
     expect(
       compiled(`
 name: w

@@ -3,7 +3,7 @@ import { cachedFilter } from "./filter-cache.ts";
 
 const ROWS = Array.from({ length: 100 }, (_, number) => ({ number }));
 
-it("looks at a list once for each filter, and anew at one that has changed", () => {
+it("filters a list once per filter, and again after a change", () => {
   let looks = 0;
   const filtered = cachedFilter(({ number }: { number: number }, { below }: { below?: number }) => {
     looks += 1;
@@ -17,7 +17,7 @@ it("looks at a list once for each filter, and anew at one that has changed", () 
   expect(looks).toBe(295);
 });
 
-it("keeps no more filters than a few", () => {
+it("caches a limited number of filters", () => {
   const filtered = cachedFilter(({ number }: { number: number }, { is }: { is: number }) => number === is);
   const first = filtered(ROWS, { is: 0 });
   expect(filtered(ROWS, { is: 0 })).toBe(first);

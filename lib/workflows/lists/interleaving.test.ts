@@ -14,7 +14,7 @@ import { type ListDeps, listIndexes } from "./list.ts";
 import { type Listing, readList } from "./read-list.ts";
 import { batchPendingWrite, listPartitions, pendingWrite } from "./table.ts";
 
-/** Merges often, so that a few records meet all that there is. */
+/** Merges often, so that a few records go through all parts of the index. */
 const OFTEN = { mergeRows: 4, mergeDeltas: 2 };
 const EVERYTHING = { offset: 0, limit: 1_000 };
 const READS = 3;
@@ -57,7 +57,7 @@ async function write(tables: Tables, writes: Parameters<Tables["write"]>[0]): Pr
   expect(await tables.write(writes)).toEqual({ ok: true });
 }
 
-/** What `due` has is shown, and nothing twice. */
+/** Checks that all of `due` is shown, and nothing twice. */
 function expectOnce(shown: readonly unknown[], due: readonly unknown[]): void {
   expect(new Set(shown).size).toBe(shown.length);
   expect(due.filter((one) => !shown.includes(one))).toEqual([]);
@@ -76,7 +76,7 @@ async function expectNothingLeft({ tables }: ListDeps): Promise<void> {
 
 const RUNS = 10;
 
-it("shows every run once at any time, however transactions are torn, with two indexers at once", async () => {
+it("shows every run once at any time, with partly visible transactions and two concurrent indexers", async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), fc.infiniteStream(fc.nat(1_000_000)), async (scheduler, chance) => {
       const steps = hostileSteps(scheduler, chance);
@@ -158,13 +158,13 @@ it("shows every run once at any time, however transactions are torn, with two in
 
 const VALUES = ["a", "b", "c", "d", "e"];
 const TOLD = 14;
-/** Made by one transaction each. */
+/** Records that are created by one transaction each. */
 const IMPORTED = [
   ["f", "g", "h"],
   ["i", "j"],
 ];
 
-it("finds every asset by what was told of it last, however transactions are torn, with two indexers at once", async () => {
+it("finds every asset by its latest fields, with partly visible transactions and two concurrent indexers", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -261,7 +261,7 @@ it("finds every asset by what was told of it last, however transactions are torn
 
 const LETTERS = 6;
 
-it("lists every letter that was not taken away, however transactions are torn, with two indexers at once", async () => {
+it("lists every dead letter that was not deleted, with partly visible transactions and two concurrent indexers", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

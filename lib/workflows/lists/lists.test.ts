@@ -39,7 +39,7 @@ interface Asset {
   title: string;
 }
 
-/** What was acknowledged, oldest first. */
+/** The acknowledged writes, oldest first. */
 class Model {
   readonly runs: { readonly id: string; readonly workflow: string; readonly target: string }[] = [];
   readonly assets: Asset[] = [];
@@ -93,7 +93,7 @@ async function perform(test: TestDeps, model: Model, step: Work): Promise<void> 
     if (id !== undefined) await redriveDeadLetter(deps, id);
     model.letters = model.letters.filter((letter) => letter !== id);
   } else if (step.op === "drain") {
-    // What a step of http would do with such a message is none of this.
+    // How an http step would handle such a message is not relevant here.
     await test.drain([...step.but, "http"]);
   } else {
     await sweepLists(deps);
@@ -104,7 +104,7 @@ function ignoreRefusals(error: unknown): void {
   if (isCrash(error)) throw error;
 }
 
-/** The ids that fit, newest first, at a page. */
+/** Returns the ids on a page that match, newest first. */
 const pageOf = <Item>(items: readonly Item[], id: (item: Item) => string, { offset, limit }: PageQuery) => ({
   total: items.length,
   ids: items
@@ -113,7 +113,7 @@ const pageOf = <Item>(items: readonly Item[], id: (item: Item) => string, { offs
     .slice(offset, offset + limit),
 });
 
-/** Whatever nobody changes is exact at any time, and so is the status of a run. */
+/** Fields that never change are exact at any time, and so is the status of a run. */
 async function expectExact(test: TestDeps, model: Model, page: PageQuery): Promise<void> {
   const runs = await Promise.all(
     model.runs.map(async (run) => ({ ...run, status: (await getRun(test.deps, run.id)).status })),
@@ -145,7 +145,7 @@ async function expectExact(test: TestDeps, model: Model, page: PageQuery): Promi
   expect(await letterIds(test, page)).toEqual(pageOf(model.letters, (id) => id, page));
 }
 
-/** Once everything is indexed, what was told of an asset last is what it is found by. */
+/** Once everything is indexed, an asset is found by its latest fields. */
 async function expectAssets(test: TestDeps, model: Model): Promise<void> {
   for (const workspace of [undefined, "w1"]) {
     for (const source of [undefined, "s1", "s2"]) {
@@ -197,7 +197,7 @@ describe("lists", () => {
     );
   }, 120_000);
 
-  it("lose nothing and show nothing twice when the process dies at a commit", async () => {
+  it("lose nothing and show nothing twice when the process crashes at a commit", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(work, { minLength: 10, maxLength: 25 }),
@@ -239,7 +239,7 @@ describe("lists", () => {
   }, 120_000);
 });
 
-/** All that was acknowledged is there once; what was under way at the crash may be there or not. */
+/** Everything acknowledged exists once; writes in progress at the crash may exist or not. */
 async function expectWhole(test: TestDeps, model: Model): Promise<void> {
   const runs = await runIds(test);
   expect(new Set(runs.ids).size).toBe(runs.total);
@@ -275,7 +275,7 @@ describe("a list", () => {
   });
   afterEach(() => test.close());
 
-  it("leaves nothing to be indexed behind once its consumer has been at it", async () => {
+  it("has no pending entries after its consumer has run", async () => {
     await storeWorkflow(test.deps, onTopic("one", "custom.one"));
     await startRun(test.deps, { module: "one" });
     await emitEvent(test.deps, { topic: "assets.new", data: { value: "a" } });
@@ -291,7 +291,7 @@ describe("a list", () => {
     expect([await test.deps.lists.runs.last(), await test.deps.lists.assets.last()]).toEqual([1, 1]);
   });
 
-  it("takes in texts that are too long for one transaction in several", async () => {
+  it("indexes texts that are too long for one transaction in several", async () => {
     const title = "x".repeat(16_000);
     for (let number = 0; number < 12; number += 1)
       await emitEvent(test.deps, { topic: "assets.new", data: { value: `v${number}`, title } });

@@ -13,7 +13,7 @@ import { jobPartition, runQueueTable } from "./table.ts";
 const TARGETS = ["a", "b", "c", "d", "e"];
 const settings = { RUNS_CONCURRENCY_MAX: "2" };
 
-/** What the clock would do, until nothing is left to be sent again. */
+/** Runs sweeps, as timers would, until nothing is left to resend. */
 async function recover(test: TestDeps): Promise<void> {
   for (let round = 0; round < 12; round += 1) {
     await test.drain();
@@ -29,7 +29,7 @@ const CRASHES = [1, 2, 3].flatMap((seed) =>
 );
 
 it.each(CRASHES)(
-  "every run of a job has its turn, and leaves no place taken, when the server dies at a commit (seed %i, commit %i)",
+  "runs every run of a job and leaks no slot when the server crashes at a commit (seed %i, commit %i)",
   async (seed, crashAtCommit) => {
     const folder = await mkdtemp(join(tmpdir(), "weft-turns-"));
     const clock = testClock();

@@ -27,12 +27,12 @@ const counts = async (): Promise<Record<string, number>> => {
   for (const status of Object.values(await statuses())) found[status] = (found[status] ?? 0) + 1;
   return found;
 };
-/** Targets in the order in which their commands were begun. */
+/** Targets in the order in which their commands started. */
 const begun = (): string[] =>
   test.commands.map(({ env }) => Object.values(env).find((v) => /^t-/.test(v)) ?? "");
 
-describe("runs that go at once", () => {
-  it("are so many, and the others wait until one has ended", async () => {
+describe("concurrent runs", () => {
+  it("are limited, and further runs wait until one ends", async () => {
     await open({ RUNS_CONCURRENCY_MAX: "2" });
     for (const target of ["a", "b", "c", "d"]) await start({ target });
     await test.drain(["bash"]);
@@ -44,7 +44,7 @@ describe("runs that go at once", () => {
     expect((await readRuns(test.deps)).some((run) => run.is_queued)).toBe(false);
   });
 
-  it("begin by priority, then by age", async () => {
+  it("start by priority, then by age", async () => {
     await open({ RUNS_CONCURRENCY_MAX: "1" });
     await start({ target: "t-first" });
     await test.drain(["bash"]);
@@ -62,7 +62,7 @@ describe("runs that go at once", () => {
     expect(begun()).toEqual(["t-first", "t-critical", "t-high", "t-normal-1", "t-normal-2", "t-low"]);
   });
 
-  it("can be cancelled while they wait, and leave no place taken", async () => {
+  it("can be cancelled while they wait, and leak no slot", async () => {
     await open({ RUNS_CONCURRENCY_MAX: "1" });
     await start({ target: "a" });
     await test.drain(["bash"]);
@@ -74,7 +74,7 @@ describe("runs that go at once", () => {
     expect(await statuses()).toEqual({ a: "completed", b: "cancelled", c: "completed" });
   });
 
-  it("are let in by the sweep where the message that should have done it was lost", async () => {
+  it("are admitted by the sweep if the admitting message was lost", async () => {
     await open({ RUNS_CONCURRENCY_MAX: "1" });
     const lost = { ...test.deps, queues: { ...test.deps.queues, send: async () => undefined } };
     const { run_id } = await start({ target: "a" });
@@ -90,11 +90,11 @@ describe("runs that go at once", () => {
     expect(await statuses()).toEqual({ a: "cancelled", b: "completed" });
   });
 
-  it("are found again after a crash: who waited still waits, who ran still has a place", async () => {
+  it("keep their state after a crash: waiting runs still wait, running ones keep their slots", async () => {
     await open({ RUNS_CONCURRENCY_MAX: "2" });
     for (const target of ["a", "b", "c"]) await start({ target });
     await test.drain(["bash"]);
-    // Another process knows nothing but the tables.
+    // Another process knows only the tables.
     test.deps.runSlots.forget();
     await start({ target: "d" });
     await test.drain(["bash"]);
@@ -103,7 +103,7 @@ describe("runs that go at once", () => {
     expect(await counts()).toEqual({ completed: 4 });
   });
 
-  it("leave no place taken where they have nothing to do, and are over as they start", async () => {
+  it("leak no slot if they have no steps and finish as they start", async () => {
     await open({ RUNS_CONCURRENCY_MAX: "1" });
     const parsed = parseDefinition("name: idle\nsteps: [{name: s, type: bash, command: echo}]\n");
     if (!parsed.ok) throw new Error("the module does not parse");
@@ -116,7 +116,7 @@ describe("runs that go at once", () => {
     expect(await readAll(test.deps, runQueueTable, { pk: "slots" })).toEqual([]);
   });
 
-  it("keep their limit when many are asked for in one request", async () => {
+  it("respect the limit when one request starts many", async () => {
     await open({ RUNS_CONCURRENCY_MAX: "5" });
     const targets = Array.from({ length: 120 }, (_, index) => `t-${index}`);
     await start({ targets, concurrency: 1_000 });
@@ -129,7 +129,7 @@ describe("runs that go at once", () => {
 });
 
 describe("a job", () => {
-  it("has all its runs when it is answered, and goes through them so many at once", async () => {
+  it("has created all its runs when the request returns, and limits their concurrency", async () => {
     await open({});
     const answer = await start({ targets: ["t-1", "t-2", "t-3", "t-4", "t-5"], concurrency: 2 });
     expect(answer).toMatchObject({
@@ -158,7 +158,7 @@ describe("a job", () => {
     expect(begun()).toEqual(["t-1", "t-2", "t-3", "t-4", "t-5"]);
   });
 
-  it("goes on with the next run whatever becomes of one", async () => {
+  it("continues with the next run after a failed one", async () => {
     await open(
       {},
       { command: async ({ env }) => ({ exitCode: Object.values(env).includes("t-1") ? 1 : 0 }) },
@@ -168,7 +168,7 @@ describe("a job", () => {
     expect(await getJob(test.deps, job_id)).toMatchObject({ status: "partial", completed: 2, failed: 1 });
   });
 
-  it("does not start a run that was cancelled while it waited, and starts the one behind it", async () => {
+  it("does not start a run that was cancelled while it waited, and starts the next one", async () => {
     await open({});
     const { job_id, run_ids } = await start({ targets: ["t-1", "t-2", "t-3"] });
     await test.drain(["bash"]);
@@ -178,7 +178,7 @@ describe("a job", () => {
     expect(await getJob(test.deps, job_id)).toMatchObject({ completed: 2, cancelled: 1 });
   });
 
-  it("is cancelled whole, once", async () => {
+  it("is cancelled completely, once", async () => {
     await open({});
     const { job_id } = await start({ targets: ["t-1", "t-2", "t-3"] });
     await test.drain(["bash"]);
@@ -191,7 +191,7 @@ describe("a job", () => {
     });
   });
 
-  it("of one run is named by that run", async () => {
+  it("of one run has the id of that run", async () => {
     await open({});
     const { job_id, run_id } = await start({ target: "t-1" });
     expect(job_id).toBe(run_id);
@@ -222,8 +222,8 @@ describe("a job", () => {
   });
 });
 
-describe("a run's time", () => {
-  it("is over after so many minutes from its start, and it fails and says so", async () => {
+describe("the timeout of a run", () => {
+  it("fails the run the given minutes after its start, with the reason", async () => {
     await open({ RUNS_CONCURRENCY_MAX: "1" });
     await start({ target: "a" });
     await test.drain(["bash"]);
@@ -232,7 +232,7 @@ describe("a run's time", () => {
     await test.drain(["bash"]);
     test.clock.advance(10 * 60_000);
     await test.tick();
-    // It waited for so long, and has only begun.
+    // It was queued for that long and has just started.
     expect((await statuses())["b"]).toBe("completed");
     const again = await start({ target: "c", timeout: 2 });
     await test.drain(["bash"]);

@@ -52,7 +52,7 @@ const topics = async (): Promise<string[]> =>
   (await readLog(test.deps)).records.map(({ topic, name }) => `${topic} ${name}`).reverse();
 
 describe("a run", () => {
-  it("can be read back: its row, its steps, its history", async () => {
+  it("returns its row, its steps and its history", async () => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three", { target: "example.com", params: { depth: 3 } });
     expect(await getRun(test.deps, runId)).toMatchObject({
@@ -92,7 +92,7 @@ describe("a run", () => {
     expect(history.at(-1)).toMatchObject({ type: "run.finished", status: "completed" });
   });
 
-  it("tells of itself and of each of its steps in the log", async () => {
+  it("records events of itself and of each of its steps", async () => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three", { target: "t" });
     await test.drain();
@@ -136,7 +136,7 @@ describe("a run", () => {
     expect((await readLog(test.deps, { source: "executor" })).total).toBe(6);
   });
 
-  it("fails with the first step that does, and says so", async () => {
+  it("fails with its first failing step, and has its error", async () => {
     await storeWorkflow(
       test.deps,
       'name: bad\nsteps:\n  - {name: a, type: bash, command: "fail"}\n  - {name: b, type: bash, command: "echo"}\n',
@@ -169,7 +169,7 @@ describe("a run", () => {
     expect(test.commands).toHaveLength(2);
   });
 
-  it("tells of a foreach once, with the failures of its items together", async () => {
+  it("records one event for a foreach, with the combined failures of its items", async () => {
     await storeWorkflow(
       test.deps,
       'name: f\nsteps:\n  - {name: each, type: foreach, input: ["ok", "fail1", "fail2"], variable: n, step: {name: one, type: bash, command: "echo [[n]]"}}\n',
@@ -182,7 +182,7 @@ describe("a run", () => {
     expect((await readLog(test.deps, { topic: "step.failed" })).total).toBe(1);
   });
 
-  it("runs the modules of a flow in the order of the file", async () => {
+  it("runs the modules of a flow in file order", async () => {
     await storeWorkflow(test.deps, THREE);
     await storeWorkflow(
       test.deps,
@@ -207,10 +207,10 @@ describe("a run", () => {
   });
 });
 
-describe("an input that comes again", () => {
+describe("a duplicate input", () => {
   it.each([
-    ["sends nothing where commands are sent with the state that asks for them", true, 1],
-    ["sends what is under way once more where they may have been lost", undefined, 2],
+    ["sends nothing if commands are committed with the state", true, 1],
+    ["resends running steps if their commands may have been lost", undefined, 2],
   ] as const)("changes nothing, and %s", async (_case, atomic, commands) => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
@@ -227,7 +227,7 @@ describe("an input that comes again", () => {
     expect((await readLog(test.deps, { topic: "step.completed" })).total).toBe(4);
   });
 
-  it("is dropped when it answers a request that was made anew since", async () => {
+  it("is dropped if it answers a request that has been replaced", async () => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
@@ -245,14 +245,14 @@ describe("an input that comes again", () => {
     });
   });
 
-  it("of a run that is not there is passed over with a word", async () => {
+  it("is ignored with a warning if the run does not exist", async () => {
     expect(await conduct(test.deps, { run_id: "nowhere", input: { type: "start" } })).toBeUndefined();
     expect(test.logs).toMatchObject([{ level: "warn", message: "conduct: no such run" }]);
   });
 });
 
 describe("cancelling", () => {
-  it("ends the run for good, closes its steps, tells of it, and asks for nothing more", async () => {
+  it("ends the run permanently, closes its steps, records an event and requests nothing more", async () => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
@@ -269,7 +269,7 @@ describe("cancelling", () => {
     expect(run).not.toHaveProperty("active");
   });
 
-  it("is told to the steps under way by the sweep, where the process died before it could", async () => {
+  it("reaches the running steps through the sweep after a crash", async () => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
@@ -284,7 +284,7 @@ describe("cancelling", () => {
     expect(await getRun(test.deps, runId)).not.toHaveProperty("active");
   });
 
-  it("closes a run that did not start yet", async () => {
+  it("closes a run that has not started", async () => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await cancelRun(test.deps, runId);
@@ -296,7 +296,7 @@ describe("cancelling", () => {
     expect(test.commands).toEqual([]);
   });
 
-  it("refuses a run that is over, and one that is not there", async () => {
+  it("rejects finished and unknown runs", async () => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain();
@@ -334,7 +334,7 @@ describe("the sweep", () => {
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "completed" });
   });
 
-  it("asks again for a step whose request was lost, and one that is at work is not begun twice", async () => {
+  it("resends a lost step request, and does not start a running step twice", async () => {
     await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
@@ -352,7 +352,7 @@ describe("the sweep", () => {
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "running" });
   });
 
-  it("leaves runs that are over alone", async () => {
+  it("ignores finished runs", async () => {
     await storeWorkflow(test.deps, THREE);
     await start("three");
     await test.drain();
@@ -361,7 +361,7 @@ describe("the sweep", () => {
   });
 });
 
-it("a workflow that its own end starts again is cut at the limit, and the log says so", async () => {
+it("a workflow that its own end triggers is stopped at the hop limit, and the log has the reason", async () => {
   await storeWorkflow(
     test.deps,
     'name: ping\ntriggers: [{name: t, type: event, topic: custom.go}, {name: u, type: event, topic: run.completed}]\nsteps: [{name: a, type: bash, command: "echo"}]\n',

@@ -30,7 +30,7 @@ const compose = async (request: Partial<RunRequest> = {}) => {
 const start = (body: unknown) => startRun(test.deps, startBody.parse(body));
 
 describe("parameters", () => {
-  it("are what was given, else the default, which may name earlier ones, the target and built-in variables", async () => {
+  it("have the given value, else the default, which may name earlier parameters, the target and built-in variables", async () => {
     await storeWorkflow(
       test.deps,
       withParams(
@@ -44,11 +44,11 @@ describe("parameters", () => {
     expect(run.params).toEqual({ given: "g", more: "m", fixed: "text", made: "g-t-text", empty: "" });
     expect(values).toMatchObject({ given: "g", made: "g-t-text", more: "m", Target: "t" });
     expect(values).not.toHaveProperty("absent");
-    // Only what the file itself says is its text.
+    // Only text from the file itself is trusted.
     expect([...trusted].toSorted()).toEqual(["empty", "fixed"]);
   });
 
-  it("have their defaults where a generator of the reference is not available", async () => {
+  it("have their defaults if a generator of the reference is unavailable", async () => {
     await storeWorkflow(
       test.deps,
       withParams(
@@ -68,7 +68,7 @@ describe("parameters", () => {
     );
   });
 
-  it("calculate their defaults from built-in variables and from params, which are text", async () => {
+  it("compute their defaults from built-in variables and from params, as text", async () => {
     await storeWorkflow(
       test.deps,
       withParams(
@@ -91,7 +91,7 @@ describe("parameters", () => {
     expect((await compose({ params: { flag: text } })).values.flag).toBe(value);
   });
 
-  it("that are required are satisfied by a value, a default, or the target for one of that name", async () => {
+  it("that are required need a value, a default, or the name target", async () => {
     await storeWorkflow(
       test.deps,
       withParams("[{name: Target, required: true}, {name: other, required: true, default: d}]"),
@@ -107,7 +107,7 @@ describe("parameters", () => {
     });
   });
 
-  it("named like parts of every object are no surprise", async () => {
+  it("may be named like properties of Object.prototype", async () => {
     await storeWorkflow(
       test.deps,
       withParams("[{name: toString, required: true}, {name: valueOf, default: v}]"),
@@ -121,7 +121,7 @@ describe("parameters", () => {
     ).toBe("v");
   });
 
-  it("whose default cannot be rendered fail the run with the reason", async () => {
+  it("fail the run with the reason if a default cannot be rendered", async () => {
     await storeWorkflow(test.deps, withParams('[{name: bad, default: "{{ given * 2 }}"}]'));
     const { run } = await compose({ params: { given: "x" } });
     expect(run.status).toBe("failed");
@@ -130,7 +130,7 @@ describe("parameters", () => {
 });
 
 describe("a run that cannot start", () => {
-  it("is there with its end in its history, tells of itself, and is over", async () => {
+  it("exists as failed, with its history and its event", async () => {
     await storeWorkflow(test.deps, withParams("[{name: needed, required: true}]"));
     const { run } = await compose({ eventId: "e", triggerType: "event" });
     await test.drain();
@@ -150,7 +150,7 @@ describe("a run that cannot start", () => {
 describe("starting by hand", () => {
   const FLOW = "name: f\nmodules: [{name: one, path: a.yaml}]\n";
 
-  it("answers what was started", async () => {
+  it("returns the started run", async () => {
     await storeWorkflow(test.deps, withParams("[]"));
     const answer = await start({ module: "a", target: "t", priority: "medium" });
     expect(answer).toMatchObject({
@@ -177,7 +177,7 @@ describe("starting by hand", () => {
     [{ module: "needs" }, "bad_request", "params: required parameter missing: target"],
     [{ flow: "broken" }, "not_found", "Workflow not found: gone"],
     [{ flow: "outer" }, "bad_request", "modules: inner is a flow, only modules may stand in a flow"],
-  ])("refuses %j", async (body, code, message) => {
+  ])("rejects %j", async (body, code, message) => {
     await storeWorkflow(test.deps, withParams("[]"));
     await storeWorkflow(test.deps, FLOW);
     await storeWorkflow(test.deps, "name: broken\nmodules: [{name: m, path: gone}]\n");
@@ -191,14 +191,14 @@ describe("starting by hand", () => {
     expect((await readLog(test.deps)).total).toBe(0);
   });
 
-  it("pins the revisions that the run is to use", async () => {
+  it("pins the revisions of the run", async () => {
     await storeWorkflow(test.deps, withParams("[]"));
     await storeWorkflow(test.deps, FLOW);
     const { run } = await compose({ workflow: "f" });
     expect(run.modules).toEqual([{ name: "one", workflow: "a", revision: 1 }]);
   });
 
-  it("gives every run the built-in variables", async () => {
+  it("sets the built-in variables of every run", async () => {
     await storeWorkflow(test.deps, withParams("[]"));
     const { run, values } = await compose({ target: "https://example.com/a?b" });
     expect(values).toMatchObject({

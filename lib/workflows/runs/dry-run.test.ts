@@ -52,7 +52,7 @@ const stepsOf = (json: { steps: Planned[] }): Map<string, Planned> =>
   new Map(json.steps.map((step) => [step.name, step]));
 
 describe("a dry run", () => {
-  it("answers the steps in their order with their commands, and neither executes nor stores anything", async () => {
+  it("returns the steps in order with their commands, and executes and stores nothing", async () => {
     const { status, json } = await plan({ module: "planned", target: "a.example", params: { depth: 5 } });
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -89,7 +89,7 @@ describe("a dry run", () => {
     expect((await readLog(test.deps)).total).toBe(0);
   });
 
-  it("says what is skipped and why, and what is known only when it runs", async () => {
+  it("returns which steps are skipped and why, and which depend on the run", async () => {
     const steps = stepsOf((await plan({ module: "planned", target: "t" })).json);
     expect(steps.get("list")).toMatchObject({ will: "run", reason: "" });
     expect(steps.get("quick")).toMatchObject({ will: "skip", reason: "pre_condition is false: fast" });
@@ -103,15 +103,15 @@ describe("a dry run", () => {
     });
   });
 
-  it("shows what steps will have made as it is written, and secrets not at all", async () => {
+  it("shows values of earlier steps as placeholders, and no secrets", async () => {
     const steps = stepsOf((await plan({ module: "planned", target: "t" })).json);
     expect(steps.get("later")?.commands).toEqual(["use {{list_output}} ***"]);
   });
 
   it.each([
     ["a list", '["a", "b"]', 2],
-    ["lines of a file of the workspace", "in.txt", 2],
-    ["what a step makes", "{{list_output}}", null],
+    ["lines of a file in the workspace", "in.txt", 2],
+    ["the output of a step", "{{list_output}}", null],
     ["a file outside of the workspaces", "/etc/passwd", null],
     ["a link that leads outside", "out.txt", null],
   ])("counts the items of a foreach over %s", async (_what, input, items) => {
@@ -141,7 +141,7 @@ describe("a dry run", () => {
     [{ module: "none" }, 404, "Workflow not found: none"],
     [{}, 400, "module: either module or flow is required"],
     [{ module: "planned", dry_run: "yes" }, 400, "dry_run: must be true or false"],
-  ])("refuses what starting it would refuse: %j", async (body, status, message) => {
+  ])("rejects what starting the run would reject: %j", async (body, status, message) => {
     const answer = await plan(body);
     expect([answer.status, answer.json]).toEqual([status, { error: true, message }]);
   });

@@ -5,7 +5,7 @@ import { getRun, listHistory, listSteps } from "./read.ts";
 import { startBody, startRun } from "./start.ts";
 
 let test: TestDeps;
-/** Commands as they were started, with the values that they were given. */
+/** Started commands, with their values. */
 let commands: string[];
 beforeEach(async () => {
   commands = [];
@@ -16,7 +16,7 @@ beforeEach(async () => {
       commands.push(line);
       return line.includes("fail") ? { exitCode: 3 } : { stdout: "out\n" };
     },
-    // Expressions over variables, in this process: what they may do is tested elsewhere.
+    // Expressions over variables, evaluated in this process; the sandbox has its own tests.
     script: async ({ code, variables }) => ({
       value: Function(...Object.keys(variables), `return (${code})`)(...Object.values(variables)),
     }),
@@ -41,7 +41,7 @@ const modulesOf = async (runId: string): Promise<string[]> =>
   );
 
 describe("modules of a flow", () => {
-  it("wait for those that they name, and run beside the others", async () => {
+  it("wait for their dependencies, and run concurrently with the others", async () => {
     await storeWorkflow(
       test.deps,
       `
@@ -62,7 +62,7 @@ modules:
     expect(started).toEqual(["left", "right", "last"]);
   });
 
-  it("are skipped where their condition is not true, and those after them run all the same", async () => {
+  it("are skipped if their condition is not true, and later ones still run", async () => {
     await storeWorkflow(
       test.deps,
       `
@@ -82,7 +82,7 @@ modules:
     expect(commands).toEqual(["echo deep", "echo after"]);
   });
 
-  it("have parameters of their own: what the run gives, what the flow gives, their defaults", async () => {
+  it("have their own parameters: from the run, from the flow, or their defaults", async () => {
     await storeWorkflow(
       test.deps,
       `
@@ -105,7 +105,7 @@ modules:
 `,
     );
     expect(await outcome(await run({ flow: "f", target: "x y" }))).toMatchObject({ status: "completed" });
-    // Text of workflow files stays text; what came with the run is handed over as a value.
+    // Text of workflow files is inserted as text; values of the run are passed as variables.
     expect(commands[0]).toMatch(/^scan -a -b "\$\{?W\d+\}?" "\$\{?W\d+\}?" -t 77 \| x y \| x y of one$/);
     expect(commands[1]).toMatch(/^scan -a -b 80 "\$\{?W\d+\}?" -t 77 \| 80 of two$/);
     commands.length = 0;
@@ -114,7 +114,7 @@ modules:
     expect(commands[0]).toMatch(/\| 5$/);
   });
 
-  it("are left out where the run says so, by their names or parts of them", async () => {
+  it("are excluded by name or by substring", async () => {
     const names = ["probe-web", "probe-dns", "report"];
     const modules = names.map(
       (name) => `  - {name: ${name}, steps: [{name: s, type: bash, command: echo ${name}}]}\n`,
@@ -128,7 +128,7 @@ modules:
     expect(commands).toEqual(["echo report"]);
   });
 
-  it("that lack a parameter fail with its name", async () => {
+  it("fail with the name of a missing parameter", async () => {
     await storeWorkflow(
       test.deps,
       "name: scan\nparams: [{name: key, required: true}]\nsteps: [{name: s, type: bash, command: x}]\n",
@@ -141,7 +141,7 @@ modules:
     expect(commands).toEqual([]);
   });
 
-  it("that fail keep back those that wait for them and no others, and fail the flow in the end", async () => {
+  it("that fail prevent only their dependents from running, and fail the flow at the end", async () => {
     await storeWorkflow(
       test.deps,
       `
@@ -167,7 +167,7 @@ modules:
     ]);
   });
 
-  it("do what the flow tells when they are over, and are passed over where it says so", async () => {
+  it("run the flow's handlers at their end, and tolerate failures if the flow says so", async () => {
     await storeWorkflow(
       test.deps,
       `
@@ -194,7 +194,7 @@ modules:
 });
 
 describe("steps", () => {
-  it("that name what they wait for run as soon as that is done; what waited for a failure does not", async () => {
+  it("with dependencies start as soon as those are done; dependents of a failed step do not start", async () => {
     await storeWorkflow(
       test.deps,
       `
@@ -214,7 +214,7 @@ steps:
     expect(commands.indexOf("echo sum")).toBeGreaterThan(commands.indexOf("echo b"));
   });
 
-  it("go where a decision leads: by value, else by default, and by all conditions", async () => {
+  it("follow a decision: by value, else by default, and by all conditions", async () => {
     await storeWorkflow(
       test.deps,
       `
@@ -252,7 +252,7 @@ steps:
     expect(await wayOf({ kind: "web", big: true })).toBe("start picked last");
   });
 
-  it("are tried again as their author says, and handlers hear of the last failure alone", async () => {
+  it("are retried as configured, and handlers run only for the last failure", async () => {
     await storeWorkflow(
       test.deps,
       `
@@ -283,7 +283,7 @@ steps:
     expect(step).toMatchObject({ status: "failed", attempt: 3 });
   });
 
-  it("with hooks around them: what fails there is passed over, and the last ones want success", async () => {
+  it("have hooks around them: failing hooks are ignored, and post hooks require success", async () => {
     const hooked = (command: string): string => `
 name: h
 hooks:
@@ -300,7 +300,7 @@ steps: [{name: s, type: bash, command: ${command}}]
     expect(commands).toEqual(["fail before", "fail s"]);
   });
 
-  it("of a flow with hooks: around all of its modules, which may go side by side", async () => {
+  it("of a flow's hooks run around all of its modules, which may run concurrently", async () => {
     const hooked = (command: string, more = ""): string => `
 name: fh
 hooks:
@@ -324,7 +324,7 @@ modules:
     expect(await modulesOf(failed)).toContain("3 skipped");
   });
 
-  it("begin only where what the workflow depends on is there", async () => {
+  it("start only if the dependencies of the workflow exist", async () => {
     const needs = (dependencies: string): string =>
       `name: n\ndependencies: ${dependencies}\nsteps: [{name: s, type: bash, command: echo s}]\n`;
     const error = async (dependencies: string, target: string): Promise<string> => {

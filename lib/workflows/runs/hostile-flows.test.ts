@@ -44,17 +44,17 @@ modules:
       - {name: each, type: foreach, input: ["1", "2"], variable: n, step: {name: item, type: bash, command: "echo [[n]]"}}
 `;
 
-/** Fails by its text alone, and what is flaky does at its first attempt. */
+/** Fails depending on its text; flaky commands fail at their first attempt. */
 const command = async ({ argv, env }: CommandRequest): Promise<{ exitCode?: number; stdout?: string }> => {
   const text = argv.at(-1) ?? "";
   if (text.startsWith("fail") || (text.startsWith("flaky") && env.W1 === "1")) return { exitCode: 3 };
   return { stdout: text.startsWith("flaky") ? "done\n" : `${text} ${env.W1 ?? ""}\n` };
 };
 
-/** Longer than a message that died with its receiver stays unseen, in rounds of the clock. */
+/** Longer than the visibility timeout of a message whose receiver died, in rounds of the clock. */
 const QUIET_ROUNDS = 8;
 
-/** The clock goes on, timers and sweeps do their work, until nothing is left to do. */
+/** Advances the clock, with timers and sweeps, until nothing is left to do. */
 async function recover(test: TestDeps): Promise<void> {
   let quiet = 0;
   for (let round = 0; quiet < QUIET_ROUNDS; round += 1) {
@@ -67,7 +67,7 @@ async function recover(test: TestDeps): Promise<void> {
   }
 }
 
-/** How the run ended, and all that was recorded of it; how often a step was begun is chance. */
+/** How the run ended and everything that was recorded of it, except the number of attempts, which is random. */
 async function outcomeOf(test: TestDeps) {
   const [run, ...others] = await readRuns(test.deps);
   expect(others).toEqual([]);
@@ -146,7 +146,7 @@ beforeAll(async () => {
   plain = await withMishap();
 });
 
-it("a flow with all that a flow may have ends well where nothing goes wrong", () => {
+it("a flow with all features completes without faults", () => {
   expect(plain).toMatchObject({ status: "completed", error_message: "" });
   expect(plain.modules).toEqual([
     "0 completed",
@@ -166,14 +166,14 @@ it("a flow with all that a flow may have ends well where nothing goes wrong", ()
 });
 
 it.each([1, 2, 3, 4, 5, 6])(
-  "it ends alike where messages come twice, late and out of order (seed %i)",
+  "it ends the same with duplicate, late and reordered messages (seed %i)",
   async (seed) => {
     expect(await withMishap({ seed, duplicates: 0.3, reorders: 0.3, indexLagMs: 50 })).toEqual(plain);
   },
 );
 
 it.each(Array.from({ length: 14 }, (_, at) => 2 + at * 5))(
-  "it ends alike where the process dies at commit %i",
+  "it ends the same if the process dies at commit %i",
   async (crashAtCommit) => {
     const hostile = { seed: crashAtCommit, duplicates: 0.1, reorders: 0.1, crashAtCommit };
     expect(await withMishap(hostile)).toEqual(plain);

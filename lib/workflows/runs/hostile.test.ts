@@ -40,7 +40,10 @@ async function withFolder(work: (folder: string, clock: TestClock) => Promise<vo
   }
 }
 
-/** Emits and works until all is done or the platform crashes; answers how many emits were acknowledged. */
+/**
+ * Emits events and processes them until everything is done or the platform crashes; returns the number of acknowledged
+ * emits.
+ */
 async function emitAndWork(test: TestDeps, emits: number): Promise<number> {
   let acknowledged = 0;
   try {
@@ -55,7 +58,7 @@ async function emitAndWork(test: TestDeps, emits: number): Promise<number> {
   return acknowledged;
 }
 
-/** What the clock would do: sweeps, until nothing is left to be sent again. */
+/** Runs sweeps, as timers would, until nothing is left to resend. */
 async function recover(test: TestDeps): Promise<void> {
   for (let round = 0; round < 12; round += 1) {
     await test.drain();
@@ -99,26 +102,27 @@ async function expectAllDoneOnce(deps: Deps, acknowledged: number): Promise<void
   expect(new Set(log.records.map(({ id }) => id)).size).toBe(log.total);
 }
 
-it.each([1, 2, 3, 4])(
-  "runs everything once although messages come twice and out of order (seed %i)",
-  (seed) =>
-    withFolder(async (folder, clock) => {
-      const test = await testDeps({ folder, clock, hostile: { seed, duplicates: 0.3, reorders: 0.3 } });
-      await storeWorkflow(test.deps, WORKFLOW);
-      expect(await emitAndWork(test, EMITS)).toBe(EMITS);
-      await recover(test);
-      await expectAllDoneOnce(test.deps, EMITS);
-      await test.close();
-    }),
+it.each([1, 2, 3, 4])("runs everything once with duplicate and reordered messages (seed %i)", (seed) =>
+  withFolder(async (folder, clock) => {
+    const test = await testDeps({ folder, clock, hostile: { seed, duplicates: 0.3, reorders: 0.3 } });
+    await storeWorkflow(test.deps, WORKFLOW);
+    expect(await emitAndWork(test, EMITS)).toBe(EMITS);
+    await recover(test);
+    await expectAllDoneOnce(test.deps, EMITS);
+    await test.close();
+  }),
 );
 
-/** Every second or third commit up to the ninetieth, some by two seeds: whether it dies before or after is theirs. */
+/**
+ * Every second or third commit up to the ninetieth, some with two seeds, which decide whether it dies before or after
+ * it.
+ */
 const CRASHES = [1, 4, 7, 9].flatMap((seed) =>
   Array.from({ length: 9 }, (_, n) => [seed, seed + n * 10] as const),
 );
 
 it.each(CRASHES)(
-  "loses nothing and does nothing twice when it dies at a commit (seed %i, commit %i)",
+  "loses nothing and repeats nothing when it crashes at a commit (seed %i, commit %i)",
   (seed, crashAtCommit) =>
     withFolder(async (folder, clock) => {
       const before = await testDeps({ folder, clock });

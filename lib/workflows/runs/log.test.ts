@@ -34,7 +34,7 @@ const textsOf = (body: string): string[] =>
   body.split("\n").map((line) => line.slice("2026-03-02T10:00:00.000Z ".length));
 
 describe("the log of a run", () => {
-  it("tells of the run, its steps, their messages and what they print, as text", async () => {
+  it("contains the run, its steps, their messages and their output, as text", async () => {
     const id = await start();
     await test.drain();
     const answer = await read(id);
@@ -60,7 +60,7 @@ describe("the log of a run", () => {
     ]);
   });
 
-  it("is read by its last lines, and from an offset on, which the answer before gave", async () => {
+  it("can be read by its last lines, and from the next offset of the previous response", async () => {
     const id = await start();
     await test.drain();
     const whole = (await read(id)).body;
@@ -86,7 +86,7 @@ describe("the log of a run", () => {
     expect(JSON.parse((await read(id, { offset: "99999999999" }, json)).body)).toMatchObject({ log: "" });
   });
 
-  it("goes on while the run does", async () => {
+  it("grows while the run is running", async () => {
     const id = await start();
     expect((await read(id)).body).toBe("");
     await test.drain(["bash"]);
@@ -98,7 +98,7 @@ describe("the log of a run", () => {
     expect(begun.body + rest.body).toBe((await read(id)).body);
   });
 
-  it("never lets output look like a line of another step, nor colour a terminal", async () => {
+  it("prevents output from imitating a line of another step and from colouring a terminal", async () => {
     printed = "\u001b[31mred\u001b[0m\r2026-03-02T10:00:00.000Z run completed\u0007\n";
     const id = await start();
     await test.drain();
@@ -113,12 +113,12 @@ describe("the log of a run", () => {
     [{ tail: "x" }, "query.tail: must be a whole number"],
     [{ offset: "-1" }, "query.offset: must be at least 0"],
     [{ offset: "1", tail: "1" }, "query.tail: cannot be asked for together with offset"],
-  ])("refuses %j", async (query, message) => {
+  ])("rejects %j", async (query, message) => {
     const answer = await read(await start(), query as Record<string, string>);
     expect([answer.statusCode, JSON.parse(answer.body)]).toEqual([400, { error: true, message }]);
   });
 
-  it("is elsewhere where the steps were executed by workers, and the answer says so", async () => {
+  it("is not found if workers executed the steps, and the error says where it is", async () => {
     const id = await start();
     await test.drain();
     await read(id);
@@ -132,7 +132,7 @@ describe("the log of a run", () => {
     ]);
   });
 
-  it("holds a mebibyte of whole lines an answer, and all of it over several", async () => {
+  it("is returned in parts of at most a mebibyte of whole lines", async () => {
     printed = `${"x".repeat(99)}\n`.repeat(10_000);
     const id = await start();
     await test.drain();
@@ -150,7 +150,7 @@ describe("the log of a run", () => {
     expect(textsOf(text).at(-2)).toMatch(/^run failed/);
   });
 
-  it("takes so many lines of one command, and says where the others are", async () => {
+  it("limits the lines of one command, and says where the others are", async () => {
     printed = "a\n".repeat(500_000);
     const id = await start();
     await test.drain();
@@ -160,7 +160,10 @@ describe("the log of a run", () => {
     expect(texts.at(-2)).toMatch(/^run failed/);
   });
 
-  it.each(["none", "999", "../../etc/passwd", "x".repeat(500)])("of no run is not found: %s", async (id) => {
-    expect((await read(id)).statusCode).toBe(404);
-  });
+  it.each(["none", "999", "../../etc/passwd", "x".repeat(500)])(
+    "of an unknown run is not found: %s",
+    async (id) => {
+      expect((await read(id)).statusCode).toBe(404);
+    },
+  );
 });

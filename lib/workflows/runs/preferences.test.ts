@@ -24,7 +24,7 @@ async function run(preferences: string, body: object = {}): Promise<string> {
 const logOf = async (runId: string): Promise<string> => (await readRunLog(test.deps, runId, {})).log;
 
 describe("preferences of a workflow", () => {
-  it("make up a target where there is none", async () => {
+  it("generate a missing target", async () => {
     expect((await getRun(test.deps, await run("empty_target: true"))).target).toMatch(
       /^empty-[0-9a-f]{6}-\d+$/,
     );
@@ -35,14 +35,14 @@ describe("preferences of a workflow", () => {
     expect((await getRun(test.deps, await run("empty_target: false"))).target).toBe("");
   });
 
-  it.each(["disable_logging: true", "silent: true"])("keep no log where they say %s", async (preference) => {
+  it.each(["disable_logging: true", "silent: true"])("disable the log with %s", async (preference) => {
     const runId = await run(preference);
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "completed" });
     expect(await logOf(runId)).toBe("");
     expect(await logOf(await run("silent: false"))).toContain("said");
   });
 
-  it("say what is found out about the target, unless the run says it", async () => {
+  it("set the heuristics of the target, unless the run does", async () => {
     const target = "https://a.example.org/x";
     const facts = async (preferences: string, body: object = {}) => {
       const { values } = await runValues(test.deps, await run(preferences, { target, ...body }));
@@ -56,7 +56,7 @@ describe("preferences of a workflow", () => {
     expect(await facts("heuristics_check: advanced")).toEqual(["advanced", ...found]);
   });
 
-  it("are told of where they have no effect, each by its name", () => {
+  it("produce a warning for each one without effect", () => {
     const warningsOf = (text: string) => {
       const parsed = parseDefinition(withPreferences(text));
       return parsed.ok ? parsed.warnings : parsed.errors;
@@ -78,11 +78,11 @@ describe("preferences of a workflow", () => {
     ["heuristics_check: deep", "must be one of none, basic, advanced"],
     ["repeat_wait_time: soon", "is no duration: give 500ms, 30s, 5m, 2h or 1d"],
     ["silent: perhaps", "must be true or false"],
-  ])("are refused with %s", (text, message) => {
+  ])("are rejected with %s", (text, message) => {
     expect(parseDefinition(withPreferences(text))).toMatchObject({ ok: false, errors: [{ message }] });
   });
 
-  it("are inherited, and changed in override", async () => {
+  it("are inherited, and can be overridden", async () => {
     await storeWorkflow(test.deps, withPreferences("silent: true, empty_target: true"));
     const parent = parseDefinition(withPreferences("silent: true, empty_target: true"));
     const child = parseDefinition(

@@ -46,7 +46,7 @@ describe("reports of a module", () => {
     await storeWorkflow(test.deps, `name: m\nsteps: [{name: s, type: bash, command: echo}]\n${REPORTS}`);
   });
 
-  it("become artifacts of the run when it has succeeded, those that are there", async () => {
+  it("become artifacts of a successful run if they exist", async () => {
     const runId = await run({ module: "m" });
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "completed", completed_steps: 1 });
     const found = await artifactsOfRun(test.deps, runId);
@@ -71,14 +71,14 @@ describe("reports of a module", () => {
     expect(Buffer.concat(bytes).toString()).toBe("a\nb");
   });
 
-  it("are told of in the run's log where they are missing and somebody may miss them", async () => {
+  it("are logged in the run's log if they are missing and not optional", async () => {
     const runId = await run({ module: "m" });
     const { log: text } = await readRunLog(test.deps, runId, {});
     expect(text).toContain("report lost is missing: there is no lost-t.md");
     expect(text).not.toContain("extra");
   });
 
-  it("are the newest run's, and once, however often it runs", async () => {
+  it("belong to the newest run, and exist once, however often it runs", async () => {
     const first = await run({ module: "m" });
     const second = await run({ module: "m" });
     expect(await artifactsOfRun(test.deps, first)).toEqual([]);
@@ -86,7 +86,7 @@ describe("reports of a module", () => {
     expect((await listArtifacts(test.deps, {}, { offset: 0, limit: 10 }, false)).total).toBe(2);
   });
 
-  it("are no artifacts of a run that failed", async () => {
+  it("are not artifacts of a failed run", async () => {
     await storeWorkflow(test.deps, `name: bad\nsteps: [{name: s, type: bash, command: fail}]\n${REPORTS}`);
     const runId = await run({ module: "bad" });
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "failed" });
@@ -95,7 +95,7 @@ describe("reports of a module", () => {
 });
 
 it.each(["../../secret", "/etc/passwd", "{{Target}}", "link", "folder/secret", ".", "out/\\u0085/../../x"])(
-  "a report at %j is none of the workspace's",
+  "a report at %j is not recorded as an artifact",
   async (path) => {
     const root = join(test.folder, "workspaces", "w");
     await writeFile(join(test.folder, "secret"), "x");
@@ -112,7 +112,7 @@ it.each(["../../secret", "/etc/passwd", "{{Target}}", "link", "folder/secret", "
   },
 );
 
-it("a flow has those of its modules, and its own once they are all over", async () => {
+it("a flow has the reports of its modules, and its own after all of them", async () => {
   await put("a.txt", "1\n");
   await put("b.txt", "1\n2\n");
   await storeWorkflow(
@@ -132,46 +132,43 @@ it("a flow has those of its modules, and its own once they are all over", async 
   ]);
 });
 
-/** The commits of such a run, some of them. */
+/** Some of the commits of such a run. */
 const CRASHES = [6, 8, 9, 10, 11, 12, 14, 17];
 
-it.each(CRASHES)(
-  "an interrupted run has its reports all the same, once (commit %i)",
-  async (crashAtCommit) => {
-    const folder = await mkdtemp(join(tmpdir(), "weft-reports-"));
-    const clock = testClock();
+it.each(CRASHES)("an interrupted run still has its reports, once (commit %i)", async (crashAtCommit) => {
+  const folder = await mkdtemp(join(tmpdir(), "weft-reports-"));
+  const clock = testClock();
+  try {
+    await mkdir(join(folder, "workspaces", "w"), { recursive: true });
+    await writeFile(join(folder, "workspaces", "w", "a.txt"), "1\n");
+    const dying = await testDeps({ folder, clock, hostile: { seed: 1, crashAtCommit, onCrash: () => {} } });
+    let runId = "";
     try {
-      await mkdir(join(folder, "workspaces", "w"), { recursive: true });
-      await writeFile(join(folder, "workspaces", "w", "a.txt"), "1\n");
-      const dying = await testDeps({ folder, clock, hostile: { seed: 1, crashAtCommit, onCrash: () => {} } });
-      let runId = "";
-      try {
-        await storeWorkflow(
-          dying.deps,
-          "name: m\nsteps: [{name: s, type: bash, command: echo}]\nreports: [{path: a.txt}]\n",
-        );
-        const body = startBody.parse({ target: "t", workspace: "w", module: "m" });
-        runId = (await startRun(dying.deps, body)).run_id;
-        await dying.drain();
-      } catch (error) {
-        if (!isCrash(error)) throw error;
-      }
-      await dying.close();
-      expect(runId).not.toBe("");
-      const after = await testDeps({ folder, clock });
-      for (let round = 0; round < 6; round += 1) {
-        await after.drain();
-        clock.advance(5 * 60_000);
-        await resendPending(after.deps, 100);
-        await resendStalledRuns(after.deps);
-      }
-      expect(await getRun(after.deps, runId)).toMatchObject({ status: "completed" });
-      expect(await artifactsOfRun(after.deps, runId)).toMatchObject([
-        { artifact_path: "a.txt", line_count: 1 },
-      ]);
-      await after.close();
-    } finally {
-      await rm(folder, { recursive: true, force: true });
+      await storeWorkflow(
+        dying.deps,
+        "name: m\nsteps: [{name: s, type: bash, command: echo}]\nreports: [{path: a.txt}]\n",
+      );
+      const body = startBody.parse({ target: "t", workspace: "w", module: "m" });
+      runId = (await startRun(dying.deps, body)).run_id;
+      await dying.drain();
+    } catch (error) {
+      if (!isCrash(error)) throw error;
     }
-  },
-);
+    await dying.close();
+    expect(runId).not.toBe("");
+    const after = await testDeps({ folder, clock });
+    for (let round = 0; round < 6; round += 1) {
+      await after.drain();
+      clock.advance(5 * 60_000);
+      await resendPending(after.deps, 100);
+      await resendStalledRuns(after.deps);
+    }
+    expect(await getRun(after.deps, runId)).toMatchObject({ status: "completed" });
+    expect(await artifactsOfRun(after.deps, runId)).toMatchObject([
+      { artifact_path: "a.txt", line_count: 1 },
+    ]);
+    await after.close();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

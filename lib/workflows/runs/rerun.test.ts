@@ -54,7 +54,7 @@ const ran = async (more: Record<string, unknown> = {}): Promise<string> => {
 };
 
 describe("a run by its number", () => {
-  it("is the same as by its id", async () => {
+  it("equals the run by its id", async () => {
     const id = await ran();
     const run = await getRun(test.deps, id);
     expect((await getRun(test.deps, String(run.number))).run_id).toBe(id);
@@ -63,7 +63,7 @@ describe("a run by its number", () => {
     await expect(getRun(test.deps, "999999")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("is cancelled", async () => {
+  it("can be cancelled", async () => {
     const id = await start();
     const { number } = await getRun(test.deps, id);
     expect((await cancelRun(test.deps, String(number))).run_id).toBe(id);
@@ -71,7 +71,7 @@ describe("a run by its number", () => {
 });
 
 describe("POST /runs/{id}/duplicate", () => {
-  it("makes a run like it that waits to be started, however long", async () => {
+  it("creates a copy that stays pending until it is started", async () => {
     failing = false;
     const id = await ran({ params: { depth: 7 }, priority: "high", timeout: 5, workspace: "shared place" });
     const { status, json } = await post("duplicate", id);
@@ -98,12 +98,12 @@ describe("POST /runs/{id}/duplicate", () => {
     await test.drain();
     expect((await getRun(test.deps, json.run_uuid)).status).toBe("completed");
     const [first] = await listSteps(test.deps, json.run_uuid);
-    // A default stays text of the workflow: it is no value that came from outside.
+    // A default stays trusted workflow text: it is not a value from outside.
     expect(first?.command).toBe("echo a 7 plain text");
     expect(test.commands.at(0)?.argv).toEqual(test.commands.at(3)?.argv);
   });
 
-  it("of a run that an event started still knows the event", async () => {
+  it("keeps the event of a triggered run", async () => {
     failing = false;
     await storeWorkflow(
       test.deps,
@@ -118,13 +118,13 @@ describe("POST /runs/{id}/duplicate", () => {
     expect((await listSteps(test.deps, json.run_id))[0]?.command).toBe("echo spoken");
   });
 
-  it("is not found without the run, nor without its workflow", async () => {
+  it("is not found if the run or its workflow does not exist", async () => {
     expect((await post("duplicate", "none")).status).toBe(404);
   });
 });
 
 describe("POST /runs/{id}/start", () => {
-  it("is for pending runs alone", async () => {
+  it("accepts only pending runs", async () => {
     const id = await ran();
     const { status, json } = await post("start", id);
     expect([status, json.message]).toEqual([
@@ -133,7 +133,7 @@ describe("POST /runs/{id}/start", () => {
     ]);
   });
 
-  it("starts a run once, however often it is asked for", async () => {
+  it("starts a run once, however often it is requested", async () => {
     failing = false;
     const { json } = await post("duplicate", await ran());
     expect((await post("start", json.run_id)).status).toBe(202);
@@ -161,14 +161,14 @@ describe("POST /runs/{id}/rerun", () => {
   it.each([
     [{ params: 1 }, "params: must be an object of texts, numbers, true or false"],
     [{ params: { a: {} } }, "params.a: must be text, a number, true or false"],
-  ])("refuses %j", async (body, message) => {
+  ])("rejects %j", async (body, message) => {
     const { status, json } = await post("rerun", await ran(), body);
     expect([status, json.message]).toEqual([400, message]);
   });
 });
 
 describe("POST /runs/{id}/resume", () => {
-  it("goes on from the step that failed, with what those before it made", async () => {
+  it("continues from the failed step, with the values of earlier steps", async () => {
     const id = await ran();
     expect(await getRun(test.deps, id)).toMatchObject({ status: "failed", completed_steps: 1 });
     failing = false;
@@ -189,7 +189,7 @@ describe("POST /runs/{id}/resume", () => {
       ["c", "completed", 1],
     ]);
     expect(steps[2]?.command).toBe(`echo c made by a ${json.run_id}`);
-    // What was, stays.
+    // Earlier results are unchanged.
     expect(await getRun(test.deps, id)).toMatchObject({ status: "failed", completed_steps: 1 });
     expect((await readLog(test.deps, { run_id: json.run_id })).records.map(({ topic }) => topic)).toEqual([
       "run.completed",
@@ -198,7 +198,7 @@ describe("POST /runs/{id}/resume", () => {
     ]);
   });
 
-  it("can fail and be resumed again", async () => {
+  it("can fail and be resumed repeatedly", async () => {
     const first = (await post("resume", await ran())).json.run_id;
     await test.drain();
     expect((await getRun(test.deps, first)).status).toBe("failed");
@@ -209,7 +209,7 @@ describe("POST /runs/{id}/resume", () => {
     expect((await listSteps(test.deps, second)).map(({ attempt }) => attempt)).toEqual([1, 3, 1]);
   });
 
-  it("takes a loop up where the run was stopped inside it", async () => {
+  it("continues a loop in which the run was stopped", async () => {
     await storeWorkflow(
       test.deps,
       'name: loop\nsteps: [{name: all, type: foreach, input: \'["x", "y"]\', variable: v, step: {name: one, type: bash, command: "echo [[v]]"}}]\n',
@@ -228,7 +228,7 @@ describe("POST /runs/{id}/resume", () => {
     ).toEqual([["x"], ["y"]]);
   });
 
-  it("is refused for what did not fail, and what failed before it began", async () => {
+  it("rejects runs that did not fail, or failed before their first step", async () => {
     failing = false;
     const done = await post("resume", await ran());
     expect([done.status, done.json.message]).toEqual([

@@ -72,7 +72,7 @@ const rowsBehind = async (runId: string) => {
   return rows.reduce((sum, { items }) => sum + items.length, 0);
 };
 
-it("keeps everything where nothing else is set", async () => {
+it("keeps everything by default", async () => {
   const own = await testDeps();
   await emitEvent(own.deps, { topic: "custom.a" });
   await own.drain();
@@ -82,7 +82,7 @@ it("keeps everything where nothing else is set", async () => {
   await own.close();
 });
 
-it("removes old runs with all that is theirs, and leaves the younger ones and exact totals", async () => {
+it("deletes old runs with all their data, and keeps newer ones and exact totals", async () => {
   const old = [await run(), await run({ workspace: "v" })];
   await test.deps.blobs.put(`runs/${old[0]}/work/1`, "{}");
   const log = join(test.folder, "runs", old[0] ?? "");
@@ -117,7 +117,7 @@ it("removes old runs with all that is theirs, and leaves the younger ones and ex
   expect((await getRun(test.deps, next)).number).toBeGreaterThan(number);
 });
 
-it("forgets the artifacts of runs that are gone; the files stay, and may be registered again", async () => {
+it("deletes the artifact records of deleted runs; the files stay, and can be registered again", async () => {
   await run();
   test.clock.advance(31 * DAY);
   await sweepLists(test.deps);
@@ -129,7 +129,7 @@ it("forgets the artifacts of runs that are gone; the files stay, and may be regi
   expect((await listArtifacts(test.deps, { workspace: "w" }, EVERYTHING, false)).total).toBe(1);
 });
 
-it("never removes a run that is not over, and one that is in the way holds back no others", async () => {
+it("never deletes an unfinished run, and such a run does not block the deletion of others", async () => {
   const { run_id: waiting } = await startRun(test.deps, startBody.parse({ module: "m", target: "waits" }));
   await sweepLists(test.deps);
   test.clock.advance(1_000);
@@ -154,7 +154,7 @@ it("never removes a run that is not over, and one that is in the way holds back 
   expect(await runs()).toEqual([waiting]);
 });
 
-it("removes the runs of a job one by one as they come of age", async () => {
+it("deletes the runs of a job one by one as they expire", async () => {
   const { job_id, run_ids } = await startRun(
     test.deps,
     startBody.parse({ module: "m", targets: ["a", "b"], workspace: "w", concurrency: 2 }),
@@ -168,7 +168,7 @@ it("removes the runs of a job one by one as they come of age", async () => {
   expect((await test.deps.tables.query(runNamesTable, { pk: `job#${job_id}` })).items).toEqual([]);
 });
 
-it("removes old events, and gives none of their numbers again", async () => {
+it("deletes old events, and never reuses their numbers", async () => {
   for (let n = 0; n < 250; n += 1)
     await emitEvent(test.deps, { topic: n % 2 === 0 ? "custom.even" : "custom.odd", data: { n } });
   await emitEvent(test.deps, { topic: "custom.large", data: { text: "l".repeat(300_000) } });
@@ -194,7 +194,7 @@ it("removes old events, and gives none of their numbers again", async () => {
   expect(await readLog(test.deps)).toMatchObject({ total: 1, records: [{ id: 253, topic: "custom.new" }] });
 });
 
-it("keeps an event that waits to be processed, until it was given up", async () => {
+it("keeps an unprocessed event until it is given up", async () => {
   await storeWorkflow(
     test.deps,
     "name: t\ntriggers: [{type: event, topic: custom.a}]\nsteps: [{name: s, type: bash, command: echo}]\n",
@@ -210,7 +210,7 @@ it("keeps an event that waits to be processed, until it was given up", async () 
 
 const CRASHES = Array.from({ length: 14 }, (_, at) => [at % 2 === 0 ? 1 : 4, at + 1] as const);
 
-it.each(CRASHES)("a sweep that is interrupted goes on (seed %i, commit %i)", async (seed, crashAtCommit) => {
+it.each(CRASHES)("an interrupted sweep continues (seed %i, commit %i)", async (seed, crashAtCommit) => {
   const folder = await mkdtemp(join(tmpdir(), "weft-retain-"));
   const clock = testClock();
   try {

@@ -16,7 +16,7 @@ const STARTS = 10;
 let test: TestDeps;
 afterEach(() => test.close());
 
-/** One of the functions that start runs side by side: over tables that answer late, as DynamoDB does. */
+/** One of several functions that start runs concurrently, over tables with the latency of DynamoDB. */
 function container(deps: Deps, max: number, seed: number, onRefused: () => void): Deps {
   const random = seededRandom(seed);
   const late = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
@@ -51,7 +51,7 @@ function container(deps: Deps, max: number, seed: number, onRefused: () => void)
   return { ...ports, runSlots: runSlots(ports, max) };
 }
 
-/** Starts 160 runs in 16 containers, ten at once in each; answers how many transactions were refused. */
+/** Starts 160 runs in 16 containers, ten concurrently in each; returns the number of rejected transactions. */
 async function startAll(max: number, running: number): Promise<number> {
   test = await testDeps({ settings: { RUNS_CONCURRENCY_MAX: String(max) } });
   await storeWorkflow(test.deps, "name: one\nsteps: [{name: s, type: bash, command: echo}]\n");
@@ -76,19 +76,19 @@ async function startAll(max: number, running: number): Promise<number> {
 const running = async (): Promise<number> =>
   (await readRuns(test.deps)).filter(({ status }) => status === "running").length;
 
-describe("places of runs, taken by many functions at once", () => {
+describe("run slots taken by many functions concurrently", () => {
   it.each([
     { max: 1000, before: 0 },
     { max: 200, before: 0 },
     { max: 200, before: 30 },
     { max: 160, before: 0 },
-  ])("are hardly ever taken by two at once: $max places, $before taken before", async ({ max, before }) => {
+  ])("rarely conflict: $max slots, $before taken before", async ({ max, before }) => {
     const refused = await startAll(max, before);
     expect(await running()).toBe(CONTAINERS * STARTS + before);
     expect(refused / (CONTAINERS * STARTS)).toBeLessThan(0.2);
   });
 
-  it("are all taken, and further runs wait, where there are fewer places than runs", async () => {
+  it("are all taken, and further runs wait, if there are fewer slots than runs", async () => {
     const refused = await startAll(100, 0);
     expect(await running()).toBe(100);
     expect(refused / (CONTAINERS * STARTS)).toBeLessThan(0.5);

@@ -28,7 +28,7 @@ const write = async (path: string, text: string): Promise<void> => {
 };
 
 describe("targets", () => {
-  it("are the union of all that are named, trimmed, each once, in their order", async () => {
+  it("are the union of all given targets, trimmed, without duplicates, in order", async () => {
     await write("workspaces/lists/in.txt", "# a comment\nc\n\n a \r\nd\n");
     const { status, json } = await start({
       target: " a ",
@@ -47,18 +47,18 @@ describe("targets", () => {
     expect(await targets()).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("come from a file of uploads as well", async () => {
+  it("can come from an uploaded file", async () => {
     await write("uploads/in.txt", "u\n");
     expect((await start({ target_file: "uploads/in.txt" })).json.target).toBe("u");
   });
 
-  it("may be none: one is made up where that is asked for", async () => {
+  it("may be omitted: `empty_target` generates one", async () => {
     const { json } = await start({ empty_target: true });
     expect(json.target).toMatch(/^empty-[0-9a-f]{6}-1772445600$/);
     expect((await start({})).json.target).toBe("");
   });
 
-  it("are values: nothing in them becomes part of a command, and no character is refused", async () => {
+  it("are passed as values: they never become part of a command, and may contain any character", async () => {
     const hostile = ["x; id", "$(id)", "`id`", "a\nb", "-oProxyCommand=x", "{{RunID}}", "[[x]]", "' \" \\"];
     const { json } = await start({ targets: hostile, concurrency: 10 });
     expect(json.target_count).toBe(hostile.length);
@@ -111,7 +111,7 @@ describe("a request", () => {
     [{ schedule: "* * * * *" }, "schedule: a schedule is made with POST /schedules"],
     [{ schedule_enabled: true }, "schedule_enabled: a schedule is made with POST /schedules"],
     [{ empty_target: 1 }, "empty_target: must be true or false"],
-  ])("is refused in plain words: %j", async (more, message) => {
+  ])("is rejected with a clear message: %j", async (more, message) => {
     const { status, json } = await start(more);
     expect([status, json]).toEqual([
       400,
@@ -120,14 +120,14 @@ describe("a request", () => {
     expect(await targets()).toEqual([]);
   });
 
-  it("may have more lines in its file than it may start runs for, and starts none then", async () => {
+  it("starts no run if its file has more lines than the limit of runs", async () => {
     await write("workspaces/w/in.txt", Array.from({ length: 1001 }, (_, index) => `t${index}\n`).join(""));
     const { status, json } = await start({ target_file: "w/in.txt" });
     expect([status, json.message]).toEqual([400, expect.stringContaining("at most 1000 in one request")]);
     expect(await targets()).toEqual([]);
   });
 
-  it("may have fields that are of no use here", async () => {
+  it("may have fields without effect here", async () => {
     const more = {
       skip_validation: true,
       runner_type: "x",
@@ -140,7 +140,7 @@ describe("a request", () => {
 });
 
 describe("built-in variables", () => {
-  it("tell of the run, its target and what it is to aim at", async () => {
+  it("describe the run, its target and its settings", async () => {
     const { json } = await start({ target: "https://api.example.co.uk:8443/a/b.php?x", threads_hold: 7 });
     const { values } = await runValues(test.deps, json.run_id, ["x"]);
     expect(values).toMatchObject({

@@ -11,7 +11,7 @@ import { resumeRun } from "./resume.ts";
 import { startBody, startRun } from "./start.ts";
 import { ACTION_STATUSES, isDirectTransition, type RunAction, TRANSITIONS } from "./status-transitions.ts";
 
-it("what is over has nowhere to go, and everything else comes to an end", () => {
+it("terminal statuses have no transitions, and every other status leads to a terminal one", () => {
   for (const status of ["completed", "failed", "cancelled"] as const) expect(TRANSITIONS[status]).toEqual([]);
   expect(TRANSITIONS.pending).not.toContain("completed");
   expect(isDirectTransition("cancelled", "running")).toBe(false);
@@ -29,7 +29,7 @@ const step = fc.constantFrom(
   "time out",
 ) satisfies fc.Arbitrary<RunAction | "work" | "decide" | "time out">;
 
-it("whatever is done in whatever order, a run moves as the table says, and refusals are by the table too", async () => {
+it("any sequence of actions follows the table of transitions, as do rejections", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 8 }), fc.boolean(), async (steps, fails) => {
       const test = await testDeps({ command: async () => ({ exitCode: fails ? 1 : 0 }) });
@@ -56,7 +56,7 @@ it("whatever is done in whatever order, a run moves as the table says, and refus
               () => "done",
               (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
             );
-            // A run that was ended before its first step has nothing to be resumed from.
+            // A run that ended before its first step cannot be resumed.
             const nothing = outcome.includes("before its first step");
             expect(outcome === "done" || nothing).toBe(allowed);
             if (!allowed) expect(outcome).toMatch(/^bad_request: Cannot/);

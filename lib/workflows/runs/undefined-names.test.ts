@@ -39,7 +39,7 @@ async function run(yaml: string, body: object, options: TestDepsOptions = {}, mo
 const step = (command: string, more = "") => `  - {name: s, type: bash, command: '${command}'${more}}\n`;
 const SINGLE = `name: w\nsteps:\n${step("rm -rf {{Dta}}/tmp {{Target}} {{opt | default(1)}}")}`;
 
-describe("a name that nothing gives a value", () => {
+describe("a name without a value", () => {
   it("is empty, with a warning in the run's log", async () => {
     expect(await run(SINGLE, { module: "w" })).toEqual({
       status: "completed",
@@ -71,7 +71,7 @@ describe("a name that nothing gives a value", () => {
     });
   });
 
-  it("does not count where the step is skipped, in a loop's own names, or in what a step leaves itself", async () => {
+  it("is ignored in skipped steps, for loop variables, and for values that the step itself sets", async () => {
     const steps = [
       step("echo {{nobody}}", ", pre_condition: 'false'"),
       `  - {name: each, type: foreach, input: '["x"]', variable: v, step: {name: in, type: bash, command: 'echo [[v]] {{_id_}} {{v}}'}}\n`,
@@ -96,7 +96,7 @@ describe("a name that nothing gives a value", () => {
     ]);
   });
 
-  it("is noted once for all items of a batch", async () => {
+  it("is logged once for all items of a batch", async () => {
     const yaml = `name: w\nsteps:\n  - {name: each, type: foreach, input: '["x","y","z"]', variable: v, step: {name: in, type: bash, command: 'echo {{nobody}}'}}\n`;
     expect((await run(yaml, { module: "w" })).warnings).toEqual([
       expect.stringMatching(/^\[in#?\S*\] warning: nothing gives \{\{nobody\}\} a value, it is empty$/),
@@ -105,7 +105,7 @@ describe("a name that nothing gives a value", () => {
 });
 
 describe("built-in variables", () => {
-  /** Reference 2.9, without those of events, chunks of several targets and facts that only some targets have. */
+  /** Reference 2.9, without those of events, of chunks with several targets, and of particular target types. */
   const NAMES = [
     "Target",
     "TargetFile",

@@ -21,7 +21,7 @@ const fired = async () => {
 };
 
 describe("a schedule", () => {
-  it("fires at its slot: an event with all that is known of it, and one run", async () => {
+  it("fires at its slot: one complete event, and one run", async () => {
     await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     expect(await fireDueSchedules(test.deps)).toBe(0);
     test.clock.advance(10 * MINUTE - 1);
@@ -62,7 +62,7 @@ describe("a schedule", () => {
     ]);
   });
 
-  it("never fires twice for one slot, whoever fires and however much at once", async () => {
+  it("never fires twice for one slot, even concurrently", async () => {
     await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(10 * MINUTE);
     const counts = await Promise.all([
@@ -76,7 +76,7 @@ describe("a schedule", () => {
     expect(await readRuns(test.deps)).toHaveLength(1);
   });
 
-  it("fires once where several rules wake for one slot, together or one after another", async () => {
+  it("fires once if several rules fire for one slot, concurrently or one after another", async () => {
     await storeWorkflow(test.deps, cron("tick", "0 11 2 * 1"));
     await storeWorkflow(test.deps, cron("tock", "0 11 * * *"));
     test.clock.advance(60 * MINUTE);
@@ -92,7 +92,7 @@ describe("a schedule", () => {
     expect(await fired()).toHaveLength(2);
   });
 
-  it("makes one run for all the slots that it missed, and counts them", async () => {
+  it("starts one run for all missed slots, and counts them", async () => {
     await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(65 * MINUTE);
     expect(await fireDueSchedules(test.deps)).toBe(1);
@@ -106,7 +106,7 @@ describe("a schedule", () => {
     expect(test.logs.filter(({ message }) => message === "missed schedule caught up")).toHaveLength(1);
   });
 
-  it("waits where the clock goes back, and fires no slot again", async () => {
+  it("waits if the clock is set back, and repeats no slot", async () => {
     await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(10 * MINUTE);
     await fireDueSchedules(test.deps);
@@ -122,12 +122,12 @@ describe("a schedule", () => {
     ]);
   });
 
-  it("keeps to its time zone", async () => {
+  it("uses its time zone", async () => {
     await storeWorkflow(test.deps, cron("tick", "0 12 * * *", ", timezone: Europe/Berlin"));
     expect(await schedulesOf(test.deps, "tick")).toMatchObject([{ next_run: "2026-03-02T11:00:00.000Z" }]);
   });
 
-  it("is silent while it is disabled and when its workflow is deleted", async () => {
+  it("does not fire while it is disabled or its workflow is deleted", async () => {
     await storeWorkflow(test.deps, cron("off", "* * * * *", ", enabled: false"));
     await storeWorkflow(test.deps, cron("gone", "* * * * *"));
     await deleteWorkflow(test.deps, "gone");
@@ -145,7 +145,7 @@ describe("a schedule", () => {
     expect(await readRuns(test.deps)).toMatchObject([{ workflow_revision: 2 }]);
   });
 
-  it("fires with many others that are due", async () => {
+  it("fires together with many other due schedules", async () => {
     for (let n = 0; n < 30; n += 1) await storeWorkflow(test.deps, cron(`tick${n}`, "* * * * *"));
     test.clock.advance(MINUTE);
     expect(await fireDueSchedules(test.deps)).toBe(30);
@@ -156,7 +156,7 @@ describe("a schedule", () => {
 });
 
 describe("storing a workflow again", () => {
-  it("keeps the slot that is due, and does not bring back one that fired meanwhile", async () => {
+  it("keeps the due slot, and does not restore one that fired meanwhile", async () => {
     await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(10 * MINUTE);
     const trigger = {
@@ -176,7 +176,7 @@ describe("storing a workflow again", () => {
     expect(await schedulesOf(test.deps, "tick")).toMatchObject([{ run_count: 1 }]);
   });
 
-  it("begins anew from now where its time changed, and drops triggers that are no more", async () => {
+  it("computes the next slot from now if the time changed, and deletes removed triggers", async () => {
     await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(10 * MINUTE);
     await storeWorkflow(test.deps, cron("tick", "*/15 * * * *"));
@@ -188,7 +188,7 @@ describe("storing a workflow again", () => {
     expect(await schedulesOf(test.deps, "tick")).toEqual([]);
   });
 
-  it("leaves a schedule behind when it is deleted and stored at the same time, or none: never half of it", async () => {
+  it("leaves a complete schedule or none when it is deleted and stored concurrently", async () => {
     const yaml = cron("tick", "*/10 * * * *");
     const { head } = await storeWorkflow(test.deps, yaml);
     const definition = await test.deps.definitions.get("tick", head.revision);

@@ -18,7 +18,7 @@ steps:
     on_error: [{action: continue}]
 ${more}`;
 
-/** Runs the workflow; a command meets a fault of the platform as often as it is told. */
+/** Runs the workflow; a command meets the given number of platform faults. */
 async function run(yaml: string, faults: Record<string, number>, fails: readonly string[] = []) {
   const work: string[] = [];
   open = await testDeps({
@@ -43,8 +43,8 @@ async function run(yaml: string, faults: Record<string, number>, fails: readonly
   return { ...(await getRun(open.deps, run_id)), work, blobs, steps };
 }
 
-describe("a foreach whose executor meets a fault", () => {
-  it("does the items that had no result yet, and knows the results of the others", async () => {
+describe("a foreach whose executor meets a platform fault", () => {
+  it("runs only the items without results, and keeps the results of the others", async () => {
     const { status, work, steps, blobs } = await run(each(), { c: 2 });
     expect(status).toBe("completed");
     expect(work.filter((item) => item.length === 1)).toEqual(["a", "b", "c", "c", "c", "d"]);
@@ -52,7 +52,7 @@ describe("a foreach whose executor meets a fault", () => {
     expect(blobs).toHaveLength(1);
   });
 
-  it("knows which of them failed", async () => {
+  it("remembers which items failed", async () => {
     const { work, steps } = await run(each(), { c: 1, d: 1 }, ["b"]);
     expect(work.filter((item) => item.length === 1)).toEqual(["a", "b", "c", "c", "d", "d"]);
     expect(steps.find(({ step_name }) => step_name === "all")).toMatchObject({
@@ -61,7 +61,7 @@ describe("a foreach whose executor meets a fault", () => {
     });
   });
 
-  it("does them all again where a goto leads back to it", async () => {
+  it("runs all items again after a goto", async () => {
     const loop =
       '  - {name: loop, type: bash, command: "loop", decision: {switch: "{{loop_output}}", cases: {visit-1: {goto: before}}}}\n';
     const { status, work } = await run(each(loop), { c: 1 });
@@ -70,7 +70,7 @@ describe("a foreach whose executor meets a fault", () => {
     expect(items).toEqual(["a", "b", "c", "c", "d", "a", "b", "c", "d"]);
   });
 
-  it("records nothing where it is done soon", async () => {
+  it("records nothing if it finishes quickly", async () => {
     expect(await run(each(), {})).toMatchObject({ status: "completed", blobs: [] });
   });
 });

@@ -21,7 +21,7 @@ const FLOW = "name: both\nkind: flow\nmodules:\n  - {name: child, path: child}\n
 const OFF =
   'name: off\ntriggers: [{name: hand, type: manual, enabled: false}]\nsteps:\n  - {name: s, type: bash, command: "true"}\n';
 
-/** Function steps of the workflow `parent`; `work` is what their scripts do. */
+/** Function steps of the workflow `parent`; `work` is executed by their scripts. */
 async function parent(
   steps: string,
   work: (ask: (input: Record<string, unknown>) => Promise<Answer>, code: string) => Promise<unknown>,
@@ -42,7 +42,7 @@ const STEP = "  - {name: s, type: function, function: \"run_module('child')\"}\n
 const asked = { module: "child", target: "a", params: { need: "x", port: 80 } };
 
 describe("a script that starts runs", () => {
-  it("gets the id of each at once; they are runs as any other, one hop further on", async () => {
+  it("gets the id of each immediately; they are ordinary runs, with one more hop", async () => {
     const ids: (string | undefined)[] = [];
     const runId = await parent(STEP, async (ask) => {
       for (const one of [
@@ -68,7 +68,7 @@ describe("a script that starts runs", () => {
     }
   });
 
-  it("starts each once, however often its step is tried", async () => {
+  it("starts each once, however often its step is retried", async () => {
     let times = 0;
     const retried =
       "  - {name: s, type: function, function: \"run_module('child')\", retry: {max_attempts: 3, delay: 1s}}\n";
@@ -88,7 +88,7 @@ describe("a script that starts runs", () => {
     expect(await children()).toHaveLength(2);
   });
 
-  it("gets the same through the conductor where there are no tables, and from whichever executor asks", async () => {
+  it("gets the same through the conductor, from any executor without tables", async () => {
     const runId = await parent('  - {name: s, type: bash, command: "true"}\n', async () => undefined);
     await open.drain(["conduct"]);
     const ask = async (number: number, deps: object) => {
@@ -105,7 +105,7 @@ describe("a script that starts runs", () => {
     expect(await children()).toMatchObject([{ run_id: first.records?.[0]?.run_id, status: "completed" }]);
   });
 
-  it("hands no secret on", async () => {
+  it("passes no secret on", async () => {
     await parent(STEP, async (ask) => {
       await writeFile(join(open.folder, "secrets.env"), "KEY=hunter-22-hunter\n", { mode: 0o600 });
       await open.deps.secrets.get("KEY");
@@ -119,7 +119,7 @@ describe("a script that starts runs", () => {
     );
   });
 
-  it("starts one for each script of a step, each item of a loop, and each time that a step comes up", async () => {
+  it("starts one for each script of a step, each item of a loop, and each round of a goto", async () => {
     let left = 2;
     await parent(
       [
@@ -148,7 +148,7 @@ describe("a script that starts runs", () => {
     [{ module: "child", target: "a", params: "need" }, /params: must be an object/],
     [{ module: "child", target: "t".repeat(100_000), params: { need: "x" } }, /target/],
     [{ module: "off", target: "a" }, /may not be started by hand/],
-  ])("is told what is wrong: %j", async (input, error) => {
+  ])("gets the error: %j", async (input, error) => {
     let answer: Answer = {};
     await parent(STEP, async (ask) => {
       answer = await ask(input);
@@ -158,7 +158,7 @@ describe("a script that starts runs", () => {
     expect(await children()).toEqual([]);
   });
 
-  it("is cut where runs start runs that start runs", async () => {
+  it("is stopped at the hop limit", async () => {
     const errors: unknown[] = [];
     await parent(STEP, async (ask) => {
       const answer = await ask({ module: "parent", target: "t" });
@@ -169,7 +169,7 @@ describe("a script that starts runs", () => {
     expect(await readRuns(open.deps)).toHaveLength(9);
   });
 
-  it("starts nothing once its run is over, and no more than it may", async () => {
+  it("starts nothing after its run has ended, and respects the limit", async () => {
     const runId = await parent(STEP, async (ask) => {
       for (let count = 0; count < 1_000; count += 1) await ask({ module: "none", target: "a" });
       await ask(asked);

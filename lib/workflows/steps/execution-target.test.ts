@@ -11,7 +11,7 @@ function step(yaml: string): Step {
   return parsed.definition.steps[0] as Step;
 }
 
-describe("the place of a step", () => {
+describe("the execution target of a step", () => {
   it.each([
     ['type: bash, command: "true"'],
     ["type: function, function: 'readFile(\"a\")'"],
@@ -31,7 +31,7 @@ describe("the place of a step", () => {
     );
   });
 
-  it("is the workspace for a foreach that leaves with a file of its outputs", () => {
+  it("is the workspace for a foreach that writes a file of its outputs", () => {
     const each = step(
       'type: foreach, input: ["a"], variable: x, exports: {streaming_output: f}, step: {name: y, type: bash, command: ls}',
     );
@@ -51,7 +51,7 @@ describe("the place of a step", () => {
     expect(executionTargetOf(step(yaml), { phase: "enter" })).toBe("anywhere");
   });
 
-  it("is the workspace for a batch of items, whatever the step is", () => {
+  it("is the workspace for a batch of items of any step", () => {
     const child = step("type: function, function: '1'");
     expect(executionTargetOf(child, { phase: "run", items: [0, 10] })).toBe("workspace");
   });

@@ -14,20 +14,20 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const LINES = 60_000;
 const WIDTH = 100;
 
-/** How far the file has been read, bytes, by what the system says of whoever has it open. */
+/** Returns the read position of the file, bytes, from the file descriptor of the process that has it open. */
 function position(path: string): number {
   for (const fd of readdirSync("/proc/self/fd")) {
     try {
       if (readlinkSync(`/proc/self/fd/${fd}`) === path)
         return Number(/^pos:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1]);
     } catch {
-      // It was closed meanwhile.
+      // The file was closed meanwhile.
     }
   }
   return Number.NaN;
 }
 
-it("the items of a file are laid out a thousand at a time, and no more of it is read than is needed for that", async () => {
+it("the items of a file are stored a thousand at a time, without reading ahead", async () => {
   const path = join(folder, "lines");
   const line = (index: number): string => String(index).padStart(WIDTH - 1, "0");
   writeFileSync(path, `${Array.from({ length: LINES }, (_, index) => line(index)).join("\n")}\n`);
@@ -37,7 +37,7 @@ it("the items of a file are laid out a thousand at a time, and no more of it is 
     const items = JSON.parse(text) as string[];
     expect(items[0]).toBe(line(laid));
     laid += items.length;
-    // A store that takes its time: whoever reads on meanwhile fills memory.
+    // A slow store: reading ahead would fill memory.
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
     chunks.push({ size: items.length, ahead: position(path) - laid * WIDTH });
   };

@@ -33,7 +33,7 @@ const run = async (body: object): Promise<object> => {
   return getRun(open.deps, run_id);
 };
 
-it("carries out the reference's spellings of export and run", async () => {
+it("runs actions in the reference's spellings of export and run", async () => {
   await storeWorkflow(
     open.deps,
     `
@@ -61,7 +61,7 @@ steps:
   expect(scripts).toEqual([expect.stringContaining("told()")]);
 });
 
-it("carries out the handlers of a module of a flow", async () => {
+it("runs the handlers of a module of a flow", async () => {
   await storeWorkflow(
     open.deps,
     `

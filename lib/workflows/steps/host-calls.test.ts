@@ -17,7 +17,7 @@ import { type ConductMessage, hostCallResultBlob } from "./messages.ts";
 let open: TestDeps;
 afterEach(() => open.close());
 
-/** Runs a function step; `work` is what its script does. */
+/** Runs a function step; `work` is executed by its script. */
 async function run(work: (ask: Ask, request: ScriptRequest) => Promise<unknown>, remote?: Remote) {
   open = await testDeps({
     ...(remote === undefined ? {} : { remote }),
@@ -83,7 +83,7 @@ type Answer = { records?: Record<string, unknown>[]; total?: number; error?: str
 const values = (answer: Answer): unknown[] => (answer.records ?? []).map((one) => one.asset_value).sort();
 
 describe("records", () => {
-  it("are read by a script in its run", async () => {
+  it("can be read by a script", async () => {
     let answers: Answer[] = [];
     const runId = await run(async (ask) => {
       const asked = [
@@ -106,7 +106,7 @@ describe("records", () => {
     expect([none?.total, totals?.total]).toEqual([0, 1]);
   });
 
-  it("are read through the conductor by who has no tables, with the same answers", async () => {
+  it("are read through the conductor without tables, with the same results", async () => {
     const runId = await run(async () => "done");
     await fill();
     const attempt = { deps: { ...open.deps, handleScriptCall: undefined }, run: { run_id: runId } };
@@ -122,7 +122,7 @@ describe("records", () => {
     expect(conducted).toEqual(JSON.parse(JSON.stringify(direct)));
   });
 
-  it("asked for wrongly are told of, and a question that comes twice is answered twice alike", async () => {
+  it("return an error for an invalid call, and the same result for a duplicate call", async () => {
     const runId = await run(async () => "done");
     for (const [question, error] of [
       [{ of: "secrets" }, /of/],
@@ -153,8 +153,8 @@ const WRITES = [
   { of: "new value", table: "vulnerabilities", key: "1", field: "severity", value: "LOW" },
 ];
 
-describe("records that are written at once", () => {
-  it("are there at once and once, with the events that become of them", async () => {
+describe("records that a script writes", () => {
+  it("exist immediately and once, with their events", async () => {
     const runId = await run(async () => "done");
     await fill();
     for (const round of [1, 2]) {
@@ -220,14 +220,14 @@ describe("records that are written at once", () => {
       { of: "new value", table: "vulnerabilities", key: "../1", field: "severity", value: "x" },
       /must be the id/,
     ],
-  ])("are refused where they may not be: %j", async (query, error) => {
+  ])("are rejected if invalid: %j", async (query, error) => {
     const runId = await run(async () => "done");
     await fill();
     expect(await open.deps.handleScriptCall(runId, query)).toEqual({ error: expect.stringMatching(error) });
   });
 });
 
-describe("a command for another host", () => {
+describe("a command on another host", () => {
   const settings = {
     volumeRoots: [],
     keysDir: "/nowhere",
@@ -236,7 +236,7 @@ describe("a command for another host", () => {
     dockerHost: undefined,
   };
 
-  it("goes by the settings of remote-bash, with the step's environment, and the machine is closed", async () => {
+  it("follows the settings of remote-bash, with the step's environment, and closes the connection", async () => {
     const seen: { target: SshTarget; command?: RemoteCommand; closed?: true }[] = [];
     const remote: Remote = {
       settings,
@@ -285,7 +285,7 @@ describe("a command for another host", () => {
     ]);
   });
 
-  it("cannot be had where no hosts are reached", async () => {
+  it("fails if no hosts can be reached", async () => {
     const answers: unknown[] = [];
     await run(async (ask) => {
       answers.push(await ask("ssh", { host: "h", command: "id", password: "p" }, stop).catch(String));
@@ -299,7 +299,7 @@ describe("a command for another host", () => {
   });
 });
 
-it("a question to a language model goes by the settings of llm steps", async () => {
+it("a request to a language model follows the settings of llm steps", async () => {
   const model = await startLlmServer();
   try {
     open = await testDeps({
@@ -366,7 +366,7 @@ describe("a notice", () => {
     return { answer, runId };
   }
 
-  it("goes to every webhook that the secret names, with the signed hop and without secrets", async () => {
+  it("is sent to every webhook in the secret, with the signed hop and without secrets", async () => {
     const input = { event: "scan.done", text: "it is top-secret-word", data: { n: 1 } };
     const { answer, runId } = await notify(`${origin}/one?key=k, ${origin}/two`, input);
     expect(answer).toBe(true);
@@ -383,7 +383,7 @@ describe("a notice", () => {
     });
   });
 
-  it("is sent by the action notify, where webhooks are known, and logged where not", async () => {
+  it("is sent by the action notify if webhooks are configured, and otherwise logged", async () => {
     open = await testDeps();
     const notify = "on_success: [{action: notify, notify: 'found {{Target}}'}]";
     await storeWorkflow(open.deps, `name: m\nsteps:\n  - {name: s, type: bash, command: x, ${notify}}\n`);
@@ -402,13 +402,13 @@ describe("a notice", () => {
   it.each([
     ["nobody", "", /NOTIFY_WEBHOOKS/],
     ["metadata", "http://169.254.169.254/latest", /1 of 1 webhooks/],
-    ["what is no address of the web", "file:///etc/passwd", /no http or https URL/],
-  ])("to %s is refused", async (_name, hooks, message) => {
+    ["a URL that is not http or https", "file:///etc/passwd", /no http or https URL/],
+  ])("to %s is rejected", async (_name, hooks, message) => {
     expect((await notify(hooks, { event: "e", text: "t" })).answer).toMatch(message);
     expect(told).toEqual([]);
   });
 
-  it("that one webhook did not take failed, and says so without the address", async () => {
+  it("fails if one webhook fails, with an error that omits the address", async () => {
     const { answer } = await notify(`${origin}/ok ${origin}/broken/hush-hush`, { event: "e", text: "t" });
     expect(answer).toMatch(/1 of 2 webhooks were not told: 127\.0\.0\.1:\d+ answered 500/);
     expect(answer).not.toContain("hush-hush");
@@ -417,7 +417,7 @@ describe("a notice", () => {
 });
 
 it.each(["topic", "source", "data_type", "workspace"])(
-  "a step fails whose event has control characters in its %s, and records none of its events",
+  "a step fails if its event has control characters in its %s, and records none of its events",
   async (field) => {
     const event = { topic: "custom.a", source: "", data_type: "", workspace: "", data: {} };
     open = await testDeps({ script: async () => ({ events: [event, { ...event, [field]: "a\u001b[2J" }] }) });

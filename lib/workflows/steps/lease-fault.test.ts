@@ -5,8 +5,8 @@ import { listDeadLetters } from "../dead-letters/dead-letters.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
 
-describe("an executor that meets a fault of the platform", () => {
-  it("is tried again at once, and succeeds when the fault has passed", async () => {
+describe("an executor that meets a platform fault", () => {
+  it("retries immediately, and succeeds once the fault is gone", async () => {
     let faults = 2;
     const flaky = await testDeps({
       command: async () => {
@@ -23,7 +23,7 @@ describe("an executor that meets a fault of the platform", () => {
     await flaky.close();
   });
 
-  it("that does not pass is dead-lettered, and fails the run", async () => {
+  it("dead-letters the request of a permanent fault, and fails the run", async () => {
     const full = await testDeps({
       command: () => Promise.reject(Object.assign(new Error("no space is left"), { code: "storage_full" })),
     });

@@ -13,20 +13,20 @@ import { STEP_TYPES, type StepType } from "../schema/types.ts";
 let open: TestDeps;
 let server: Server;
 let origin: string;
-/** Whether the server ever answers. */
+/** Whether the server never responds. */
 let silent: boolean;
-/** How often the work of a step was done, and how often it fails before it succeeds. */
+/** How many times the work of a step was done, and how many times it fails before it succeeds. */
 let tries: number;
 let failures: number;
-/** Times that commands and scripts were given, milliseconds. */
+/** Timeouts of commands and scripts, milliseconds. */
 let given: number[];
-/** How long a command takes by the clock, milliseconds. */
+/** Duration of a command by the test clock, milliseconds. */
 let takes: number;
 
 const LLM = { choices: [{ message: { role: "assistant", content: "hi" }, finish_reason: "stop" }] };
 const settings = { volumeRoots: [], keysDir: "/nowhere", knownHostsPath: "/nowhere", hostNetwork: false };
 
-/** Notes the work, and tells whether it fails this time. */
+/** Counts the work, and returns whether it fails this time. */
 function works(timeoutMs?: number): boolean {
   tries += 1;
   if (timeoutMs !== undefined) given.push(timeoutMs);
@@ -81,7 +81,7 @@ afterEach(async () => {
 });
 
 const CHILD = "{name: child, type: bash, command: x MORE}";
-/** A step of each type, with room for more fields. */
+/** A step of each type, with additional fields. */
 const STEPS: Readonly<Record<StepType, string>> = {
   bash: "type: bash, command: x",
   function: 'type: function, function: "1"',
@@ -125,7 +125,7 @@ describe("a timeout", () => {
     (["http", "llm"] as const).flatMap((type) =>
       ["1", "300ms", '"{{limit}}"'].map((form) => [type, form] as const),
     ),
-  )("of a step of type %s, given as %s, ends a request that is not answered", async (type, form) => {
+  )("of a step of type %s, given as %s, ends a request without a response", async (type, form) => {
     silent = true;
     const id = await run(yaml(type, `, timeout: ${form}`).replace("default: 2s", "default: 200ms"));
     expect(await getRun(open.deps, id)).toMatchObject({
@@ -135,7 +135,7 @@ describe("a timeout", () => {
   });
 
   it.each(["foreach", "parallel-steps"] as const)(
-    "of a %s is over when its children took too long",
+    "of a %s expires if its children take too long",
     async (type) => {
       takes = 3_000;
       const id = await run(yaml(type, ", timeout: 2"));
@@ -144,7 +144,7 @@ describe("a timeout", () => {
   );
 
   it.each(STEP_TYPES)(
-    "of a step of type %s that is no duration fails the step, and 0 is none",
+    "of a step of type %s fails the step if it is not a duration, and 0 means none",
     async (type) => {
       const id = await run(yaml(type, ', timeout: "{{limit}}x"'));
       expect((await getRun(open.deps, id)).error_message).toBe("timeout: not a duration: 2sx");
@@ -155,7 +155,7 @@ describe("a timeout", () => {
   );
 });
 
-it("the timeout of a foreach's step is for each item, and may be the item's own", async () => {
+it("the timeout of a foreach's step applies to each item, and may depend on the item", async () => {
   takes = 3_000;
   const each =
     "{name: s, type: foreach, input: [10s, 20s, 30s], variable: v, step: {name: c, type: bash, command: x, timeout: TIME}}";
@@ -174,7 +174,7 @@ it("the timeout of a foreach's step is for each item, and may be the item's own"
   expect((await getRun(open.deps, wrong)).error_message).toMatch(/not a duration: 10sx/);
 });
 
-it("a request takes as long as its step allows, however long that is", async () => {
+it("a request may take as long as its step allows", async () => {
   const seen: number[] = [];
   const { timeout } = AbortSignal;
   AbortSignal.timeout = (milliseconds) => {
@@ -194,7 +194,7 @@ describe("a retry", () => {
   const RETRY = ", retry: {max_attempts: 3, delay: 1s, backoff: 2}";
   const leaves = STEP_TYPES.filter((type) => !CONTAINERS.has(type));
 
-  /** Lets the waits of two tries pass: one second, then two. */
+  /** Waits for two retries: one second, then two. */
   async function passWaits(): Promise<number[]> {
     const seen = [tries];
     for (const milliseconds of [999, 1, 1_999, 1]) {
@@ -205,7 +205,7 @@ describe("a retry", () => {
     return seen;
   }
 
-  it.each(leaves)("of a step of type %s tries it again, later each time", async (type) => {
+  it.each(leaves)("of a step of type %s repeats it with increasing delays", async (type) => {
     failures = 2;
     const id = await run(yaml(type, RETRY));
     expect(await passWaits()).toEqual([1, 1, 2, 2, 3]);
@@ -220,15 +220,18 @@ describe("a retry", () => {
     expect(await getRun(open.deps, id)).toMatchObject({ status: "failed" });
   });
 
-  it.each(["foreach", "parallel-steps"] as const)("stands on the children of a %s", async (type) => {
-    const refused = parseDefinition(yaml(type, RETRY));
-    expect(refused.ok ? [] : refused.errors.map(({ message }) => message)).toEqual([
-      expect.stringContaining("stands on the steps that do the work"),
-    ]);
-    failures = 2;
-    const id = await run(yaml(type, "", RETRY));
-    await passWaits();
-    expect(tries).toBe(3);
-    expect(await getRun(open.deps, id)).toMatchObject({ status: "completed" });
-  });
+  it.each(["foreach", "parallel-steps"] as const)(
+    "is rejected on a %s and accepted on its children",
+    async (type) => {
+      const refused = parseDefinition(yaml(type, RETRY));
+      expect(refused.ok ? [] : refused.errors.map(({ message }) => message)).toEqual([
+        expect.stringContaining("stands on the steps that do the work"),
+      ]);
+      failures = 2;
+      const id = await run(yaml(type, "", RETRY));
+      await passWaits();
+      expect(tries).toBe(3);
+      expect(await getRun(open.deps, id)).toMatchObject({ status: "completed" });
+    },
+  );
 });

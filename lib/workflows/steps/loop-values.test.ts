@@ -72,7 +72,7 @@ beforeEach(async () => {
       return { value: true };
     },
   });
-  // A name that data would reach, were it rendered again.
+  // A name that appears in data: it would be resolved if values were rendered again.
   await writeFile(join(open.folder, "secrets.env"), "HIDDEN=the-hidden-word\n", { mode: 0o600 });
 });
 afterEach(async () => {
@@ -82,7 +82,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** All step types and fields that take texts, inside loops; `other` is a parameter whose value nobody names. */
+/** All step types and text fields, inside loops; `other` is a parameter that no template names. */
 const workflow = () => `
 name: m
 params: [{name: items, default: ""}, {name: other, default: must-not-appear}]
@@ -156,12 +156,12 @@ async function run(items: readonly string[]): Promise<string> {
   return run_id;
 }
 
-/** What a command means: its text with the values put where they are named. */
+/** Returns the meaning of a command: its text with the variables replaced by their values. */
 const meant = ({ argv, env }: Pick<CommandRequest, "argv" | "env">): string =>
   (argv.at(-1) ?? "").replaceAll(/["']*\$\{(W\d+)\}["']*/g, (_all, name: string) => `<${env[name]}>`);
 const scripts = (): string[] =>
   seen.scripts.map(({ code, variables }) =>
-    // Names of values are ours; what they hold is what the template named.
+    // Variable names are generated; their values are those that the template named.
     [
       code.replaceAll(/__[ws]\d+c?/g, "@"),
       ...Object.entries(variables).flatMap(([name, value]) => (name.startsWith("__") ? [String(value)] : [])),
@@ -172,7 +172,7 @@ const safe = (value: string): string => {
   return name.length > 30 ? `${name.slice(0, 20)}_${crc32(value).toString(16).padStart(8, "0")}` : name;
 };
 
-/** Every place of the workflow has the value as it is: rendered once. */
+/** Checks that every text of the workflow contains the value as it is: rendered once. */
 async function check(values: readonly string[]): Promise<void> {
   const id = await run(values);
   expect(await getRun(open.deps, id)).toMatchObject({ status: "completed", error_message: "" });
@@ -226,7 +226,7 @@ describe("the variables of a loop", () => {
     await check(["plain", "a b;id $(id)", "{{other}}", "[[v]] [[_id_]] {{secrets.HIDDEN}}"]);
   });
 
-  it("are rendered once, whatever is in them", async () => {
+  it("are rendered once, whatever they contain", async () => {
     const piece = fc.constantFrom(
       "{{",
       "}}",
@@ -252,7 +252,7 @@ describe("the variables of a loop", () => {
       "raw",
       "é",
     );
-    // Headers and URLs take no white space at their ends; text beyond Latin-1 is no header.
+    // Headers and URLs are trimmed, and headers are limited to Latin-1.
     const hostile = fc
       .array(piece, { minLength: 1, maxLength: 6 })
       .map((parts) => `v${parts.join("").replaceAll("${W1}", "$W1")}`);
@@ -262,7 +262,7 @@ describe("the variables of a loop", () => {
     });
   });
 
-  it("give paths that lead nowhere else", async () => {
+  it("result in paths inside the workspace", async () => {
     await run(["../../../etc/passwd", "a/b", "..\\c", `/${"x".repeat(300)}`]);
     const files = readdirSync(join(open.folder, "workspaces", "t"));
     expect(files.toSorted()).toEqual([
@@ -275,7 +275,7 @@ describe("the variables of a loop", () => {
   });
 });
 
-it("what steps inside a foreach export is nobody's, and what those of parallel-steps do is there later", async () => {
+it("exports of steps inside a foreach are discarded, and those of parallel-steps are kept", async () => {
   const id = await run(["one", "two"]);
   expect(seen.commands.map(meant).at(-1)).toBe("kept <<>> <<>> <<>>");
   const { values } = await runValues(open.deps, id, ["kept", "called", "exported", "b_output", "all_output"]);

@@ -26,7 +26,7 @@ type Answer = (
   number: number,
 ) => { exitCode?: number; stdout?: string; stderr?: string } | Promise<never>;
 
-/** Machines that answer as they are told. */
+/** Machines with scripted responses. */
 function machines(answer: Answer = () => ({})): { remote: Remote; seen: Seen } {
   const seen: Seen = { commands: [], targets: [], uses: [], closed: 0 };
   const machine = async (target: DockerTarget | SshTarget, use: RemoteUse) => {
@@ -56,7 +56,7 @@ function machines(answer: Answer = () => ({})): { remote: Remote; seen: Seen } {
   return { seen, remote: { settings, docker: machine, ssh: machine, close: async () => undefined } };
 }
 
-/** Runs one step of the given fields to its end. */
+/** Runs one step with the given fields until it ends. */
 async function run(fields: string, options: { remote?: Remote; target?: string } = {}) {
   const { remote, target = "t" } = options;
   open = await testDeps(remote === undefined ? {} : { remote });
@@ -69,7 +69,7 @@ async function run(fields: string, options: { remote?: Remote; target?: string }
 
 const DOCKER = 'step_runner: docker, step_runner_config: {image: "alpine:{{target}}"}';
 
-it("a bash step with a runner of its own is executed there, with what its template names", async () => {
+it("a bash step with its own runner is executed there, with the values of its template", async () => {
   const { remote, seen } = machines(() => ({ stdout: "there" }));
   open = await testDeps({ remote });
   const config = '{image: "alpine:{{target}}", env: {A: "{{target}}"}}';
@@ -86,20 +86,20 @@ it("a bash step with a runner of its own is executed there, with what its templa
 });
 
 describe("a remote-bash step", () => {
-  it("fails clearly where nothing can be reached", async () => {
+  it("fails with a clear error if remote machines are unavailable", async () => {
     expect(await run(`${DOCKER}, command: id`)).toMatchObject({
       status: "failed",
       error_message: expect.stringContaining("executed by a server or a worker alone"),
     });
   });
 
-  it("hands over values beside the script, renders its configuration, and closes the machine", async () => {
+  it("passes values with the script, renders its configuration, and closes the connection", async () => {
     const { remote, seen } = machines(() => ({ stdout: "out\n" }));
     const result = await run(`${DOCKER}, command: "echo '{{target}}' {{target}}"`, {
       remote,
       target: "$(id)'x",
     });
-    // No image has such a name: it is refused before anything is opened.
+    // Not a valid image name: rejected before anything is opened.
     expect(result.error_message).toContain("step_runner_config.image");
     expect(seen.targets).toEqual([]);
     await open?.close();
@@ -116,7 +116,7 @@ describe("a remote-bash step", () => {
     expect(seen.closed).toBe(1);
   });
 
-  it("a value with a NUL is refused before anything is started", async () => {
+  it("rejects a value with a NUL before anything is started", async () => {
     const { remote, seen } = machines();
     const { status, error_message } = await run(
       `${DOCKER.replace(":{{target}}", "")}, command: "echo {{target}}"`,
@@ -130,7 +130,7 @@ describe("a remote-bash step", () => {
     expect(seen.commands).toEqual([]);
   });
 
-  it("commands stop at the first that fails, whose last words are told", async () => {
+  it("stops at the first failing command, and reports the end of its output", async () => {
     const { remote, seen } = machines((_command, number) =>
       number === 2 ? { exitCode: 9, stderr: "no\n" } : {},
     );
@@ -140,7 +140,7 @@ describe("a remote-bash step", () => {
     expect(seen.closed).toBe(1);
   });
 
-  it("parallel commands all come to their end, at most eight at a time, in the order of the list", async () => {
+  it("finishes all parallel commands, at most eight at a time, with results in list order", async () => {
     let active = 0;
     let most = 0;
     const { remote, seen } = machines(async ({ script }) => {
@@ -158,7 +158,7 @@ describe("a remote-bash step", () => {
     expect(new Set(seen.commands.map(({ token }) => token)).size).toBe(20);
   });
 
-  it("keeps its output in std_file, and the file that it brings back", async () => {
+  it("writes its output to std_file, and fetches the remote file", async () => {
     const { remote } = machines(({ script }) => ({
       stdout: script.startsWith("cat") ? "the file\n" : "the output\n",
     }));
@@ -170,7 +170,7 @@ describe("a remote-bash step", () => {
   });
 
   it.each(["/etc/cron.d/x", "../out", "{{Output}}/../../x", "."])(
-    "brings no file to where it may not write: %s",
+    "does not fetch a file to a forbidden path: %s",
     async (path) => {
       const { remote } = machines();
       const files = `step_remote_file: /r, host_output_file: "${path}"`;
@@ -180,7 +180,7 @@ describe("a remote-bash step", () => {
     },
   );
 
-  it("a file that cannot be brought back fails it, and leaves what was there", async () => {
+  it("fails if the file cannot be fetched, and keeps the existing file", async () => {
     const { remote } = machines(({ script }) =>
       script.startsWith("cat") ? Promise.reject(new StepFailed("the connection to the host was lost")) : {},
     );

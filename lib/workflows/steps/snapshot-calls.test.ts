@@ -17,7 +17,7 @@ afterEach(() => open.close());
 const stop = new AbortController().signal;
 const inWorkspace = (name: string, ...path: string[]) => join(open.folder, "workspaces", name, ...path);
 
-/** Runs a script in the workspace `own`, where a workspace `acme` has a file and an asset; gives what it was told. */
+/** Runs a script in the workspace `own`; a workspace `acme` has a file and an asset. Returns the script's result. */
 async function asking(
   work: (ask: (input: object) => Promise<unknown>) => Promise<unknown>,
   acme: "filled" | "empty" = "filled",
@@ -45,7 +45,7 @@ async function asking(
 }
 
 describe("a script", () => {
-  it("carries a workspace away into a file, and brings it back over what is there by now", async () => {
+  it("exports a workspace to a file, and imports it over the current state", async () => {
     const told = await asking(async (ask) => {
       const path = await ask({ of: "export", workspace: "acme", dest: "out/acme.zip" });
       await writeFile(inWorkspace("acme", "hosts.txt"), "changed\n");
@@ -59,7 +59,7 @@ describe("a script", () => {
     expect((await readLog(open.deps, { topic: "asset.discovered" })).total).toBe(1);
   });
 
-  it("names a snapshot that is kept, and brings it back by that name", async () => {
+  it("gets the name of a stored snapshot, and imports it by that name", async () => {
     const told = await asking(async (ask) => {
       const name = await ask({ of: "export", workspace: "acme" });
       return [name, await ask({ of: "import", name })];
@@ -67,7 +67,7 @@ describe("a script", () => {
     expect(told).toEqual([expect.stringMatching(/^acme_\d{8}T\d{6}Z\.zip$/), "acme"]);
   });
 
-  it("that brings records back is the cause of their events, one hop further on", async () => {
+  it("that imports records is the cause of their events, with one more hop", async () => {
     await asking((ask) => ask({ of: "export", workspace: "acme", dest: "a.zip" }));
     const bytes = await readFile(inWorkspace("own", "a.zip"));
     await open.close();
@@ -84,16 +84,20 @@ describe("a script", () => {
 
   it.each([
     [
-      "its own workspace back",
+      "its own workspace",
       async (ask: (input: object) => Promise<unknown>) => {
         const name = await ask({ of: "export", workspace: "" });
         return ask({ of: "import", name });
       },
       /cannot bring its own workspace back/,
     ],
-    ["a file of elsewhere", (ask) => ask({ of: "import", file: "/etc/hosts" }), /outside of the workspace/],
     [
-      "what is no snapshot",
+      "a file outside of the workspace",
+      (ask) => ask({ of: "import", file: "/etc/hosts" }),
+      /outside of the workspace/,
+    ],
+    [
+      "an invalid snapshot",
       async (ask) => {
         await writeFile(inWorkspace("own", "x.zip"), "no zip");
         return ask({ of: "import", file: "x.zip" });
@@ -101,10 +105,10 @@ describe("a script", () => {
       /must be a zip archive/,
     ],
     ["a folder", (ask) => ask({ of: "import", file: "." }), /no file/],
-    ["a name that leads out", (ask) => ask({ of: "import", name: "../secrets.env" }), /must be the name/],
-    ["what nobody made", (ask) => ask({ of: "import", name: "none.zip" }), /not found/],
+    ["a name with a path", (ask) => ask({ of: "import", name: "../secrets.env" }), /must be the name/],
+    ["an unknown snapshot", (ask) => ask({ of: "import", name: "none.zip" }), /not found/],
   ] as [string, (ask: (input: object) => Promise<unknown>) => Promise<unknown>, RegExp][])(
-    "does not bring %s",
+    "does not import %s",
     async (_what, work, error) => {
       expect(
         await asking(async (ask) => {
@@ -129,7 +133,7 @@ describe("a script", () => {
     },
   );
 
-  it("is told of a workspace that is not there, and where no snapshots are made", async () => {
+  it("gets an error for an unknown workspace, and if snapshots are unavailable", async () => {
     expect(await asking((ask) => ask({ of: "export", workspace: "none" }))).toMatch(/Workspace not found/);
     const attempt = { deps: { ...open.deps, snapshots: undefined } };
     await expect(handleHostCall(attempt as never, "snapshot", { of: "export" }, stop)).rejects.toThrow(

@@ -18,7 +18,7 @@ const names = async (): Promise<string[]> =>
   (await readRuns(test.deps)).map(({ workflow_name }) => workflow_name).toSorted();
 
 describe("matching", () => {
-  it("stores what matched with the event, and dispatch starts exactly that", async () => {
+  it("stores the matches with the event, and dispatch starts exactly those", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     await storeWorkflow(test.deps, onTopic("b", "custom.*"));
     await storeWorkflow(test.deps, onTopic("c", "custom.?"));
@@ -30,7 +30,7 @@ describe("matching", () => {
       ["b", "heard", 1],
       ["c", "heard", 1],
     ]);
-    // What happens between the event and its dispatch changes nothing of it.
+    // Changes between the event and its dispatch have no effect.
     await deleteWorkflow(test.deps, "a");
     await storeWorkflow(test.deps, onTopic("b", "custom.other"));
     await storeWorkflow(test.deps, onTopic("late", "custom.x"));
@@ -38,7 +38,7 @@ describe("matching", () => {
     expect(await names()).toEqual(["a", "b", "c"]);
   });
 
-  it("runs the revision that was stored when the event came", async () => {
+  it("runs the revision that was current when the event was recorded", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x", ["old"]));
     await emit("custom.x");
     await storeWorkflow(test.deps, onTopic("a", "custom.x", ["new", "newer"]));
@@ -46,7 +46,7 @@ describe("matching", () => {
     expect(await readRuns(test.deps)).toMatchObject([{ workflow_revision: 1, total_steps: 1 }]);
   });
 
-  it("passes over triggers that are disabled or gone, and takes new ones at once", async () => {
+  it("ignores disabled and deleted triggers, and uses new ones immediately", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x").replace('"}', '", enabled: false}'));
     expect((await emitEvent(test.deps, { topic: "custom.x" })).triggered_workflows).toEqual([]);
     await storeWorkflow(test.deps, onTopic("a", "custom.x"));
@@ -61,14 +61,14 @@ describe("matching", () => {
     ["asset.discovered", "asset.discovered"],
     ["assets.updated", "asset.updated"],
     ["asset*", "assets.new"],
-  ])("a trigger on %s hears %s, once", async (listened, emitted) => {
+  ])("a trigger on %s matches %s, once", async (listened, emitted) => {
     await storeWorkflow(test.deps, onTopic("a", listened));
     await emit(emitted, { note: "no asset" });
     await test.drain();
     expect(await names()).toEqual(["a"]);
   });
 
-  it("a workflow that names both spellings fires once", async () => {
+  it("a workflow with both spellings fires once", async () => {
     await storeWorkflow(
       test.deps,
       onTopic("a", "assets.new").replace(
@@ -84,7 +84,7 @@ describe("matching", () => {
 });
 
 describe("dispatch", () => {
-  it("starts each run once however often and however much at once the event comes", async () => {
+  it("starts each run once with repeated and concurrent deliveries of the event", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     await storeWorkflow(test.deps, onTopic("b", "custom.x"));
     const id = await emit("custom.x");
@@ -100,11 +100,11 @@ describe("dispatch", () => {
     expect((await readLog(test.deps, { topic: "run.completed" })).total).toBe(2);
   });
 
-  it("passes over an event that is not there", async () => {
+  it("ignores an unknown event", async () => {
     await expect(dispatchEvent(test.deps, "01900000-0000-7000-8000-000000000000")).resolves.toBeUndefined();
   });
 
-  it("gives the run the event: as parameters by the trigger's input, and as values of its own", async () => {
+  it("passes the event to the run: as parameters through the trigger's input, and as values", async () => {
     await storeWorkflow(
       test.deps,
       `name: a
@@ -138,7 +138,7 @@ steps: [{name: only, type: bash, command: "echo"}]
     });
   });
 
-  it("records a run that cannot start as one that failed, tells of it, and goes on with the others", async () => {
+  it("records a run that cannot start as failed, with its event, and continues with the others", async () => {
     await storeWorkflow(
       test.deps,
       "name: needs\nparams: [{name: target, required: true}]\ntriggers: [{name: t, type: event, topic: custom.x}]\nsteps: [{name: a, type: bash, command: echo}]\n",
@@ -168,7 +168,7 @@ steps: [{name: only, type: bash, command: "echo"}]
     expect((await readLog(test.deps, { topic: "custom.x", processed: true })).total).toBe(1);
   });
 
-  it("takes parameters as large as an event may be", async () => {
+  it("accepts parameters as large as an event may be", async () => {
     await storeWorkflow(
       test.deps,
       "name: a\ntriggers: [{name: t, type: event, topic: custom.x, input: {body: event_data.text, target: event_data.target}}]\nsteps: [{name: a, type: bash, command: echo}]\n",

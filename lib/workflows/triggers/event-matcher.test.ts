@@ -36,7 +36,7 @@ const triggered = async (data: object = {}) =>
   (await emitEvent(test.deps, { topic: "custom.x", data: { ...data } })).triggered_workflows;
 
 describe("filters", () => {
-  it("see the event as data, and all must hold for the workflow to be named in the answer", async () => {
+  it("receive the event as data, and all must hold for a match", async () => {
     await storeWorkflow(
       test.deps,
       heard(
@@ -59,11 +59,11 @@ describe("filters", () => {
     expect(await triggered({ size: 11 })).toEqual([]);
     await test.drain();
     expect(await readRuns(test.deps)).toHaveLength(1);
-    // No event ever sees what the code of another one left behind.
+    // Filter code of one event never sees state that another event's code left behind.
     expect(new Set(scripts.map(({ isolate }) => isolate)).size).toBe(2);
   });
 
-  it("that throw do not hold, say so in the event's record, and keep no other workflow from it", async () => {
+  it("that throw do not hold, are noted in the event's record, and do not affect other workflows", async () => {
     await storeWorkflow(test.deps, heard("broken", 'filters: ["event.data.a.b.c"]'));
     await storeWorkflow(test.deps, heard("template", 'filters: ["{{ nonsense"]'));
     await storeWorkflow(test.deps, heard("fine", "filters: []"));
@@ -80,18 +80,18 @@ describe("filters", () => {
     expect(await readRuns(test.deps)).toMatchObject([{ workflow_name: "fine" }]);
   });
 
-  it("are not asked where the topic does not match", async () => {
+  it("are not evaluated if the topic does not match", async () => {
     await storeWorkflow(test.deps, heard("w", 'filters: ["true"]', "other"));
     await triggered();
     expect(scripts).toEqual([]);
   });
 });
 
-describe("a key that fires once in a while", () => {
+describe("a deduplication key", () => {
   const once = (name: string, window = "1m") =>
     heard(name, `dedupe_key: "{{event.data.host}}-{{event.topic}}", dedupe_window: ${window}`);
 
-  it("counts from the first event that has it, for each trigger by itself", async () => {
+  it("has a window from its first event on, per trigger", async () => {
     await storeWorkflow(test.deps, once("w"));
     await storeWorkflow(test.deps, once("long", "1h"));
     expect(await triggered({ host: "a" })).toEqual(["long", "w"]);
@@ -106,7 +106,7 @@ describe("a key that fires once in a while", () => {
     expect(await readRuns(test.deps)).toHaveLength(5);
   });
 
-  it("is taken once by events that come together, in many transactions or in one", async () => {
+  it("is claimed once by concurrent events, in several transactions or in one", async () => {
     await storeWorkflow(test.deps, once("w"));
     const all = await Promise.all(Array.from({ length: 12 }, () => triggered({ host: "a" })));
     expect(all.flat()).toEqual(["w"]);
@@ -116,7 +116,7 @@ describe("a key that fires once in a while", () => {
     expect((await readLog(test.deps, { topic: "custom.x" })).total).toBe(15);
   });
 
-  it("outlives the process, and is forgotten when its time is over", async () => {
+  it("survives a restart, and is deleted after its window", async () => {
     await test.close();
     const folder = await mkdtemp(join(tmpdir(), "weft-matcher-"));
     const clock = testClock();
@@ -136,7 +136,7 @@ describe("a key that fires once in a while", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("without a window has one of five minutes", async () => {
+  it("has a default window of five minutes", async () => {
     await storeWorkflow(test.deps, heard("w", 'dedupe_key: "{{event.data.host}}"'));
     expect(await triggered({ host: "a" })).toEqual(["w"]);
     test.clock.advance(299_999);
@@ -145,7 +145,7 @@ describe("a key that fires once in a while", () => {
     expect(await triggered({ host: "a" })).toEqual(["w"]);
   });
 
-  it("fires as a list of keys and times says, whatever the order of hosts and pauses", async () => {
+  it("fires as the model predicts, for any order of hosts and pauses", async () => {
     const events = fc.array(
       fc.record({
         host: fc.constantFrom("a", "b", "c"),
@@ -173,7 +173,7 @@ describe("a key that fires once in a while", () => {
 });
 
 describe("a trigger that fires too often", () => {
-  it("is cut for the rest of the minute, says so everywhere, and fires again by itself", async () => {
+  it("is stopped for the rest of the minute, reports the reason everywhere, and then fires again", async () => {
     await test.close();
     test = await begin({ firesPerMinute: 3 });
     await storeWorkflow(test.deps, heard("w", "enabled: true"));
@@ -196,7 +196,7 @@ describe("a trigger that fires too often", () => {
     });
   });
 
-  it("counts anew when the clock is put back", async () => {
+  it("restarts its count when the clock is set back", async () => {
     await test.close();
     test = await begin({ firesPerMinute: 1 });
     await storeWorkflow(test.deps, heard("w", "enabled: true"));

@@ -28,7 +28,10 @@ async function recover(test: TestDeps): Promise<void> {
   throw new Error("the sweeps find no end");
 }
 
-/** Emits, fires and works on a platform that may crash, then on one that does not; what was told must be so. */
+/**
+ * Emits, fires and processes on a platform that may crash, then on one that does not; acknowledged events must have
+ * effect.
+ */
 async function withMishap(hostile: HostileOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "weft-hostile-"));
   const clock = testClock();
@@ -57,7 +60,7 @@ async function withMishap(hostile: HostileOptions): Promise<void> {
     await fireDueSchedules(calm.deps);
     await recover(calm);
     expect(new Set(told).size).toBe(told.length);
-    // Whatever happened, each key started one run, and each slot one.
+    // Whatever happened, each key and each slot started one run.
     const runs = await readRuns(calm.deps);
     const of = (name: string) => runs.filter(({ trigger_name }) => trigger_name === name);
     expect(of("heard")).toHaveLength(2);
@@ -75,10 +78,10 @@ async function withMishap(hostile: HostileOptions): Promise<void> {
 }
 
 it.each(Array.from({ length: 14 }, (_, index) => index + 1))(
-  "a crash at commit %i loses no fire, takes no key in vain and counts none twice",
+  "a crash at commit %i loses no fire, wastes no key and counts no fire twice",
   (crashAtCommit) => withMishap({ seed: crashAtCommit, crashAtCommit }),
 );
 
-it.each([1, 2, 3, 4])("messages that come twice and late start and count nothing twice (%i)", (seed) =>
+it.each([1, 2, 3, 4])("duplicate and late messages start and count nothing twice (%i)", (seed) =>
   withMishap({ seed, indexLagMs: 50, duplicates: 0.4, reorders: 0.4 }),
 );

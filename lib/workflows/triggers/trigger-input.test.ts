@@ -44,7 +44,7 @@ it.each(["trim(event_data.no)", "event.topic.toUpperCase()", "fn()"])("%j is a s
   expect([params, scripts]).toEqual([{ name: '{"made":1}' }, [call]]);
 });
 
-it("tells of what cannot be had, which is empty", async () => {
+it("reports a value that cannot be computed, and leaves it empty", async () => {
   const told: unknown[] = [];
   const fails = () => Promise.reject(new Error("no such function"));
   const params = await inputParams({ a: "fn(1)", b: "event.topic" }, { event }, fails, (name, error) => {

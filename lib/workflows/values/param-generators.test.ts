@@ -19,11 +19,11 @@ describe("a generator", () => {
     ["split('a/b/c', '/', 9)", ""],
     ["join('+', 'a', \"b,c\")", "a+b,c"],
     ["trim('  a ')", "a"],
-  ])("%s makes %s", (source, value) => {
+  ])("%s returns %s", (source, value) => {
     expect(made(source, { name: "x y" })).toBe(value);
   });
 
-  it("makes what nobody can guess", () => {
+  it("generates unpredictable values", () => {
     expect(made("uuid()")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     expect(made("randomString()")).toMatch(/^[A-Za-z0-9]{16}$/);
     expect(made("randomString(40)")).not.toBe(made("randomString(40)"));
@@ -41,7 +41,7 @@ describe("a generator", () => {
     ["randomString(100000)", /^randomString: the length must be 1 to 1024/],
     ["concat('a' 'b')", /^concat: cannot read the arguments from character 1 on/],
     ["split('a', 'b', 'c')", /^split: c is no whole number/],
-  ])("refuses %s", (source, message) => {
+  ])("rejects %s", (source, message) => {
     expect(() => made(source)).toThrow(message);
   });
 
@@ -51,11 +51,11 @@ describe("a generator", () => {
     ).toBe("{{n}}-6");
   });
 
-  it("takes what stands for a missing variable of the environment", () => {
+  it("uses the fallback of a missing environment variable", () => {
     expect(made("getEnvVar('HOME', '/root')")).toBe("/root");
   });
 
-  it("reads a name of a value, never of what every object has", () => {
+  it("reads values by name, never inherited properties", () => {
     expect(made("concat(toString)")).toBe("toString");
   });
 });

@@ -27,12 +27,12 @@ describe("values of a run", () => {
     ["an object", { a: [1, { b: null }] }],
     ["long text", "x".repeat(100_000)],
     ["long wide text", "😀".repeat(20_000)],
-  ])("come back as they were: %s", async (_name, value) => {
+  ])("are returned unchanged: %s", async (_name, value) => {
     await keep("v", value);
     expect((await runValues(test.deps, "run", ["v"])).values).toEqual({ v: value });
   });
 
-  it("lie in blobs of their own where they are large, or where the message has no room left for them", async () => {
+  it("are stored in blobs if they are large, or do not fit into the message", async () => {
     await keep("small", "x");
     await keep("large", "x".repeat(40_000));
     await keep("unlucky", "xxxx", 3);
@@ -40,14 +40,14 @@ describe("values of a run", () => {
     expect((await runValues(test.deps, "run", ["unlucky"])).values).toEqual({ unlucky: "xxxx" });
   });
 
-  it("are undefined and left out where nobody set them, and null where they were undefined", async () => {
+  it("are omitted if they were not set, and null if they were set to undefined", async () => {
     await keep("v", undefined);
     const { values } = await runValues(test.deps, "run", ["v", "w", "toString", "__proto__"]);
     expect(Object.entries(values)).toEqual([["v", null]]);
     expect(values.toString).toBeUndefined();
   });
 
-  it("hide those that the run began with, and the trust in them", async () => {
+  it("override the run's parameters, and their trust", async () => {
     const base: BaseValues = { values: { a: "file", b: "file", c: "outside" }, trusted: ["a", "b"] };
     await keep(BASE_VALUES, base);
     await keep("a", "from a step");
@@ -56,7 +56,7 @@ describe("values of a run", () => {
     expect([...trusted]).toEqual(["b"]);
   });
 
-  it("belong to their run alone", async () => {
+  it("belong to their run only", async () => {
     await keep("v", "mine");
     expect((await runValues(test.deps, "another", ["v"])).values).toEqual({});
   });
@@ -71,7 +71,7 @@ it.each([
 });
 
 describe("numbers", () => {
-  it("are each given once, also to many at once and by two counters of one name", async () => {
+  it("are unique, also with concurrent calls and two counters of one name", async () => {
     const one = numberSequence(test.deps, "c");
     const other = numberSequence(test.deps, "c");
     const given = await Promise.all(
@@ -81,13 +81,13 @@ describe("numbers", () => {
     expect(Math.min(...given)).toBe(1);
   });
 
-  it("begin at 1 for every name, and go on after a restart", async () => {
+  it("start at 1 for every name, and continue after a restart", async () => {
     expect(await numberSequence(test.deps, "a").next()).toBe(1);
     expect(await numberSequence(test.deps, "b").next()).toBe(1);
     expect(await numberSequence(test.deps, "a").next()).toBeGreaterThan(1);
   });
 
-  it("can be had again after a fault", async () => {
+  it("are available again after a fault", async () => {
     let fail = true;
     const { tables } = test.deps;
     const flaky = numberSequence(

@@ -37,7 +37,7 @@ const watching = (path: string): string =>
 
 const file = (content: string, mode = 0o644) => ({ sha256: content, bytes: content.length, mode });
 
-/** A layer of the workspace after those before it. */
+/** A layer of the workspace, after the earlier ones. */
 async function layer(key: string, changes: Changes): Promise<string> {
   await test.deps.blobs.put(key, JSON.stringify(changes));
   return key;
@@ -60,8 +60,8 @@ const fires = async (): Promise<string[]> => {
     .toSorted();
 };
 
-describe("a watch trigger where machines share workspaces", () => {
-  it("fires for each file that a step made or changed, and for nothing else", async () => {
+describe("a watch trigger on shared workspaces", () => {
+  it("fires for each file that a step created or changed, and for nothing else", async () => {
     await storeWorkflow(test.deps, watching("*/in/*.txt"));
     const one = await layer("l1", {
       "in/a.txt": file("a"),
@@ -88,13 +88,13 @@ describe("a watch trigger where machines share workspaces", () => {
     ]);
     const runs = await readRuns(test.deps);
     expect(runs).toHaveLength(4);
-    // Its run works where the file is, or it could not read it.
+    // The run uses the workspace of the file, so that it can read it.
     expect(
       runs.map(({ target, workspace, trigger_type }) => [target, workspace, trigger_type]),
     ).toContainEqual([`${test.deps.workspacesDir}/shop/in/c.txt`, WORKSPACE, "watch"]);
   });
 
-  it("fires once, however often it is told, and again for what comes after", async () => {
+  it("fires once with duplicate messages, and again for later changes", async () => {
     await storeWorkflow(test.deps, watching("shop"));
     const one = await layer("l1", { "a.txt": file("a") });
     const two = await layer("l2", { "a.txt": file("b") });
@@ -106,7 +106,7 @@ describe("a watch trigger where machines share workspaces", () => {
     expect(await fires()).toEqual(["changed shop/a.txt", "changed shop/a.txt", "new shop/a.txt"]);
   });
 
-  it("fires nothing while it is off, nor for that afterwards", async () => {
+  it("does not fire while it is disabled, nor later for changes made then", async () => {
     await storeWorkflow(test.deps, watching("shop"));
     await switchSchedule(test.deps, SCHEDULE, false);
     const one = await layer("l1", { "a.txt": file("a") });
@@ -118,7 +118,7 @@ describe("a watch trigger where machines share workspaces", () => {
     expect(await fires()).toEqual(["new shop/b.txt"]);
   });
 
-  it("goes on where it stopped once it may fire again", async () => {
+  it("continues where it stopped after the rate limit", async () => {
     await storeWorkflow(test.deps, watching("shop"));
     const names = ["1", "2", "3", "4", "5", "6", "7"];
     const one = await layer("l1", Object.fromEntries(names.map((name) => [name, file(name)])));
@@ -129,7 +129,7 @@ describe("a watch trigger where machines share workspaces", () => {
     expect(await fires()).toEqual(names.map((name) => `new shop/${name}`));
   });
 
-  it("says what is wrong with a path that leads out of the workspaces", async () => {
+  it("reports an error for a path outside of the workspaces", async () => {
     await storeWorkflow(test.deps, watching("/etc/*"));
     await tell([await layer("l1", { "a.txt": file("a") })]);
     expect(await test.deps.tables.get(schedulesTable, scheduleKey(SCHEDULE))).toMatchObject({
@@ -138,7 +138,7 @@ describe("a watch trigger where machines share workspaces", () => {
     expect(await fires()).toEqual([]);
   });
 
-  it("is cut where runs set each other off by their files", async () => {
+  it("is stopped at the hop limit if runs trigger each other through files", async () => {
     await storeWorkflow(test.deps, watching("shop"));
     await tell([await layer("l1", { "a.txt": file("a") })], { hop: 9 });
     expect(await readRuns(test.deps)).toEqual([]);
@@ -147,7 +147,7 @@ describe("a watch trigger where machines share workspaces", () => {
   });
 });
 
-describe("a step that changes files of a workspace that machines share", () => {
+describe("a step that changes files of a shared workspace", () => {
   const result = async (key: string, blob: string, atomic?: true): Promise<void> => {
     const [run] = await readRuns(test.deps);
     const { commit } = test.deps.outbox;
@@ -157,13 +157,13 @@ describe("a step that changes files of a workspace that machines share", () => {
     await conduct(deps, { run_id: run?.run_id ?? "", input, report });
   };
 
-  it("fires once, also where its result comes again after the run has ended", async () => {
+  it("fires triggers once, even if its result is redelivered after the end of the run", async () => {
     await storeWorkflow(test.deps, "name: maker\nsteps: [{name: a, type: bash, command: echo}]\n");
     await startRun(test.deps, startBody.parse({ module: "maker", target: WORKSPACE }));
     await storeWorkflow(test.deps, watching("shop"));
     await test.drain(["bash"]);
     const one = await layer("l1", { "a.txt": file("a") });
-    // The process ends after the commit, before the bus is told.
+    // The process ends after the commit and before it publishes to the bus.
     const lost = test.deps.outbox.commit;
     test.deps.outbox.commit = async ({ publish: _lost, ...commit }) => lost(commit);
     await result("a", one);
@@ -178,7 +178,7 @@ describe("a step that changes files of a workspace that machines share", () => {
     expect(records).toMatchObject([{ workspace: WORKSPACE, error: "" }]);
   });
 
-  it("fires nothing where its result does not count", async () => {
+  it("fires no triggers if its result is ignored", async () => {
     await storeWorkflow(test.deps, "name: maker\nsteps: [{name: a, type: bash, command: echo}]\n");
     await startRun(test.deps, startBody.parse({ module: "maker", target: WORKSPACE }));
     await storeWorkflow(test.deps, watching("shop"));

@@ -10,19 +10,19 @@ import { openWatches, type Watches } from "./open-watches.ts";
 const HOPS = 8;
 const ROUNDS_MAX = 30;
 const WAIT_MS = 30_000;
-/** Longer than the time that is waited before a loop is cut. */
+/** Longer than the delay before a loop is stopped. */
 const QUIET_MS = 3_000;
-/** Longer than the clock of a file system lags behind. */
+/** Longer than the lag of the file system's clock. */
 const LAG_MS = 20;
 
 let folder: string;
 let test: TestDeps;
 let watches: Watches;
-/** What the step of a run does. */
+/** The work of a run's step. */
 let act: (command: string) => Promise<void>;
 let isOpen: boolean;
 let worker: Promise<void>;
-/** The clock stops then; it moves with the machine's, as files have the machine's times. */
+/** The test clock stops at this point; before, it follows the machine's clock, which sets file times. */
 let stopsAt: number;
 
 beforeEach(async () => {
@@ -70,14 +70,14 @@ const watching = (name: string, box: string): string =>
 const boxed = (box: string, name: string) => join(folder, "workspaces", box, name);
 const fires = async () => (await readLog(test.deps, { topic: "schedule.triggered" })).records;
 const runCount = async () => (await readRuns(test.deps)).length;
-/** Waits until no step is executed, and until files have times after the last one. */
+/** Waits until no step is running, and until new files have later times. */
 const idle = () =>
   expect
     .poll(() => test.deps.stepActivity.at(Date.now() - LAG_MS), { timeout: WAIT_MS, interval: 20 })
     .toEqual([]);
 const cuts = async () => (await fires()).filter(({ error }) => error.startsWith("event loop cut"));
 
-/** Waits until the last run of a loop has written its file, then until the loop is cut. */
+/** Waits until the last run of a loop has written its file, then until the loop is stopped. */
 async function cutAfter(round: () => number): Promise<void> {
   await expect.poll(round, { timeout: WAIT_MS, interval: 20 }).toBe(HOPS + 1);
   await idle();
@@ -86,7 +86,7 @@ async function cutAfter(round: () => number): Promise<void> {
 }
 
 describe("files that runs write", () => {
-  it("carry the hops and the root cause of their run: a new file each round ends", {
+  it("carry the hops and the root cause of their run: a loop with new files ends", {
     timeout: 2 * WAIT_MS,
   }, async () => {
     await storeWorkflow(test.deps, watching("w", "one"));
@@ -103,7 +103,9 @@ describe("files that runs write", () => {
     expect(new Set(runs.map(({ root_cause }) => root_cause)).size).toBe(1);
   });
 
-  it("end a loop of two workflows that fill each other's folders", { timeout: 2 * WAIT_MS }, async () => {
+  it("do not loop forever between two workflows that write to each other's folders", {
+    timeout: 2 * WAIT_MS,
+  }, async () => {
     await storeWorkflow(test.deps, watching("ping", "one"));
     await storeWorkflow(test.deps, watching("pong", "two"));
     let round = 0;
@@ -119,15 +121,15 @@ describe("files that runs write", () => {
   });
 });
 
-describe("files that others write while runs work", () => {
-  it("fire, however many came so, as long as more of them come", { timeout: 2 * WAIT_MS }, async () => {
+describe("files that other programs write while runs are active", () => {
+  it("fire, however many there are, while more of them appear", { timeout: 2 * WAIT_MS }, async () => {
     await storeWorkflow(test.deps, watching("w", "one"));
     let written = 0;
     act = async () => {
       written += 1;
       if (written > HOPS + 1) return;
       await writeFile(boxed("one", `during-${written}`), "x");
-      // However slow the machine is, the last file is not given up before the next one comes.
+      // However slow the machine is, the last file is not given up before the next one appears.
       if (written === HOPS + 1) stopsAt = Date.now() + 1;
     };
     await begin();

@@ -16,7 +16,7 @@ let test: TestDeps;
 let watches: Watches | undefined;
 let clock: TestClock;
 
-/** Files carry the real time, so the service has it too. */
+/** Files have real times, so the service uses the real clock. */
 const realClock = (): TestClock => {
   let ahead = 0;
   return {
@@ -68,14 +68,14 @@ const fires = async (): Promise<string[]> => {
 };
 const until = (wanted: string[]) =>
   expect.poll(fires, { timeout: 10_000, interval: 20 }).toEqual(wanted.toSorted());
-/** All that was written before it has been seen once this has: files of one folder are told of in order. */
+/** Events of one folder arrive in order, so earlier files have been seen once this one has. */
 const settled = async (others: string[], name = "last.txt") => {
   await writeFile(join(inbox, name), name);
   await until([...others, `new ${name}`]);
 };
 
 describe("a watch trigger", () => {
-  it("fires for each new and each changed file with its path, and not for what was there before", async () => {
+  it("fires for each new and each changed file with its path, and not for existing files", async () => {
     await writeFile(join(inbox, "old.txt"), "old");
     await storeWorkflow(test.deps, watching("inbox/*.txt"));
     await watch();
@@ -100,7 +100,7 @@ describe("a watch trigger", () => {
     });
   });
 
-  it("gives the path where its input asks for it", async () => {
+  it("passes the path to the input", async () => {
     await storeWorkflow(test.deps, watching("inbox", ", input: {type: file, name: list}"));
     await watch();
     await writeFile(join(inbox, "a.txt"), "a");
@@ -109,7 +109,7 @@ describe("a watch trigger", () => {
     expect(await readRuns(test.deps)).toMatchObject([{ params: { list: join(inbox, "a.txt") } }]);
   });
 
-  it("fires once for many changes while a file does not rest", async () => {
+  it("fires once for many changes within the debounce time", async () => {
     await storeWorkflow(test.deps, watching("inbox").replace("20ms", "400ms"));
     await watch();
     for (let n = 0; n < 5; n += 1) {
@@ -119,7 +119,7 @@ describe("a watch trigger", () => {
     await settled(["new a.txt"]);
   });
 
-  it("sees a folder that comes to be later", async () => {
+  it("detects a folder that is created later", async () => {
     await storeWorkflow(test.deps, watching("later/deep/*.txt"));
     await watch();
     const later = join(folder, "workspaces", "later", "deep");
@@ -133,8 +133,8 @@ describe("a watch trigger", () => {
   });
 });
 
-describe("over a restart", () => {
-  it("nothing that was seen fires again, and what changed meanwhile fires once", async () => {
+describe("after a restart", () => {
+  it("known files do not fire again, and files that changed meanwhile fire once", async () => {
     await writeFile(join(inbox, "old.txt"), "old");
     await writeFile(join(inbox, "gone.txt"), "gone");
     await storeWorkflow(test.deps, watching("inbox"));
@@ -154,7 +154,7 @@ describe("over a restart", () => {
     await settled([...before, "changed old.txt", "new b.txt"]);
   });
 
-  it("the clock may have gone back: files go by their own time", async () => {
+  it("the clock may be behind: files are compared by their own times", async () => {
     await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     await writeFile(join(inbox, "a.txt"), "a");
@@ -165,7 +165,7 @@ describe("over a restart", () => {
   });
 });
 
-/** Does something between the moment in which a folder has been read and that in which it is watched. */
+/** Runs an action between the read of a folder and the start of its watch. */
 function beforeWatching(folder: string, act: () => void): void {
   const { watch: original } = fs;
   const put = (changed: typeof fs.watch): void => {
@@ -182,8 +182,8 @@ function beforeWatching(folder: string, act: () => void): void {
   }) as typeof fs.watch);
 }
 
-describe("what comes into a folder while it begins to be watched", () => {
-  it("fires once, be it a file", async () => {
+describe("an entry created while the watch of its folder starts", () => {
+  it("fires once if it is a file", async () => {
     await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     const folder = join(inbox, "deep");
@@ -195,7 +195,7 @@ describe("what comes into a folder while it begins to be watched", () => {
     await until(["new deep/between.txt", "changed deep/between.txt", "new deep/after.txt"]);
   });
 
-  it("fires once, be it a folder with files, or at the start", async () => {
+  it("fires once for a folder with files, and at the start", async () => {
     await storeWorkflow(test.deps, watching("inbox"));
     const folder = join(inbox, "of-the-start");
     await mkdir(folder);
@@ -210,7 +210,7 @@ describe("what comes into a folder while it begins to be watched", () => {
 });
 
 describe("a watch trigger that is switched", () => {
-  it("off is silent at once, and on again takes what is there as old", async () => {
+  it("off stops immediately, and on again treats existing files as old", async () => {
     await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     await switchSchedule(test.deps, "sch_w:files", false);
@@ -222,21 +222,24 @@ describe("a watch trigger that is switched", () => {
   });
 });
 
-describe("what is watched", () => {
-  it.each(["/", "/etc/*", "../secrets.env"])("is not %s, and the schedule says why", async (path) => {
-    await storeWorkflow(test.deps, watching(path));
-    await watch();
-    expect(await test.deps.tables.get(schedulesTable, scheduleKey("sch_w:files"))).toMatchObject({
-      error: expect.stringContaining("outside of the workspaces"),
-    });
-  });
+describe("the watched path", () => {
+  it.each(["/", "/etc/*", "../secrets.env"])(
+    "must not be %s, and the schedule shows the reason",
+    async (path) => {
+      await storeWorkflow(test.deps, watching(path));
+      await watch();
+      expect(await test.deps.tables.get(schedulesTable, scheduleKey("sch_w:files"))).toMatchObject({
+        error: expect.stringContaining("outside of the workspaces"),
+      });
+    },
+  );
 
-  it("by its own runs is cut after eight of them, and the log says so", async () => {
+  it("is stopped after eight of its own runs, and the log has the reason", async () => {
     await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     const wanted: string[] = [];
     for (let n = 0; n < 10; n += 1) {
-      // As a step of the run that this file's last change has started would write it.
+      // Writes the file as a step of the run that its last change started would.
       await writeFile(join(inbox, "own.txt"), `${n}`);
       wanted.push(n === 0 ? "new own.txt" : "changed own.txt");
       await until(wanted);

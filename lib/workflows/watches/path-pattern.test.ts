@@ -38,13 +38,13 @@ describe("a watch path", () => {
   });
 
   it.each(["/", "/etc", "/etc/passwd", "../other", "in/../../x", "/**", "/proc/*/environ"])(
-    "%s is refused: it leads out of the workspaces",
+    "%s is rejected: it is outside of the workspaces",
     async (path) => {
       await expect(read(path)).rejects.toThrow(/outside of the workspaces and of WATCH_ROOTS/);
     },
   );
 
-  it("is refused where a link leads out, and taken below a root that is allowed", async () => {
+  it("is rejected if a link leads outside, and accepted below an allowed root", async () => {
     await mkdir(join(folder, "elsewhere"));
     await symlink(join(folder, "elsewhere"), join(folder, "ws", "link"));
     await expect(read("link/*.txt")).rejects.toThrow(/outside/);
@@ -53,14 +53,14 @@ describe("a watch path", () => {
     await expect(read(`${folder}/elsewhere-too`, [join(folder, "elsewhere")])).rejects.toThrow(/outside/);
   });
 
-  it("leads on through the folders above it and below it, and no others", async () => {
+  it("leads through its ancestor and descendant folders only", async () => {
     const pattern = await read("a/b/*.txt");
     const leads = (path: string) => pattern.leadsOn(join(folder, "ws", path));
     expect(["a", "a/b", "a/b/c"].map(leads)).toEqual([true, true, true]);
     expect(["b", "a/c", "ab", Array(20).fill("a/b").join("/")].map(leads)).toEqual(Array(4).fill(false));
   });
 
-  it("is tried in no more steps than pattern times path, whatever the stars: else this would not end", async () => {
+  it("is matched in at most pattern times path steps, with any number of stars", async () => {
     const hostile = await read(`${"*a".repeat(200)}*b`);
     const deep = await read(`${"**/a/".repeat(100)}b`);
     expect(hostile.matches(join(folder, "ws", "a".repeat(255)))).toBe(false);
@@ -75,7 +75,7 @@ describe("a watch path", () => {
     `${"*a".repeat(2_000)}*b`,
     `${"**/".repeat(1_300)}b`,
     `${"**/*a/".repeat(600)}b`,
-  ])("of %s is done with at once", async (path) => {
+  ])("of %s is matched quickly", async (path) => {
     const { matches } = await read(`in/${path}`);
     const names = [
       `in/${"a".repeat(200)}`,
@@ -87,7 +87,7 @@ describe("a watch path", () => {
     expect(performance.now() - start).toBeLessThan(500);
   });
 
-  it("matches like a regular expression of the same meaning", async () => {
+  it("matches like the equivalent regular expression", async () => {
     const part = fc.constantFrom("a", "b", "ab", "*", "?", "a*", "*b", "**");
     const name = fc.constantFrom("a", "b", "ab", "aab", "c");
     await fc.assert(
@@ -101,7 +101,7 @@ describe("a watch path", () => {
               one === "**" ? "(?:[^/]+/)*" : `${one.replaceAll("*", "[^/]*").replaceAll("?", "[^/]")}/`,
             )
             .join("");
-          // What a pattern begins with is a folder: a file of its name is none of those below it.
+          // A pattern starts with a folder: a file with the folder's name does not match.
           const begins = parts.slice(
             0,
             parts.findIndex((one) => /[*?]/.test(one)),

@@ -39,7 +39,7 @@ describe("a watch trigger", () => {
   });
 
   it.each(["/data/in/*.txt", "../in", "/**", "in/../../x"])(
-    "that nothing will fire, as machines do not share %s, is told of at once",
+    "is reported as unable to fire, because machines do not share %s",
     async (path) => {
       const { saved, validated, made } = await answers(true, path);
       const said = `trigger in: path: ${WHY}`;
@@ -49,7 +49,7 @@ describe("a watch trigger", () => {
   );
 
   it.each(["/elsewhere/in/*.txt", "../in", "/**", "/database/x"])(
-    "that nothing will fire, as %s is outside of WATCH_ROOTS, is reported at once",
+    "is reported as unable to fire, because %s is outside of WATCH_ROOTS",
     async (path) => {
       const { saved, validated, made } = await answers(false, path);
       const said = expect.stringMatching(
@@ -63,7 +63,7 @@ describe("a watch trigger", () => {
     },
   );
 
-  it("of a stored schedule can still be switched off", async () => {
+  it("of a stored schedule can still be disabled", async () => {
     const { made } = await answers(false, "/data/in");
     const params = { id: (made.body as { data: { id: string } }).data.id };
     const deps = { ...test.deps, watchRoots: [] };
@@ -71,7 +71,7 @@ describe("a watch trigger", () => {
     expect(changed).toMatchObject({ status: 200, body: { data: { is_enabled: false } } });
   });
 
-  it("cannot be changed to one that nothing will fire", async () => {
+  it("cannot be changed to a path that cannot fire", async () => {
     const { made } = await answers(true, "in");
     const deps = { ...test.deps, sharesWorkspaces: true };
     const params = { id: (made.body as { data: { id: string } }).data.id };

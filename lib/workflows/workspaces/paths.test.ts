@@ -9,12 +9,12 @@ it.each([
   [`see ${HERE}/a and ${HERE}`, "see /weft/workspaces/a and /weft/workspaces"],
   [`${HERE}2/t`, `${HERE}2/t`],
   ["", ""],
-])("%s travels as %s", (local, shared) => {
+])("%s is sent as %s", (local, shared) => {
   expect(toShared(local, HERE)).toBe(shared);
   expect(toLocal(shared, HERE)).toBe(local);
 });
 
-it("is the same inside lists and objects, and leaves other values as they are", () => {
+it("converts inside lists and objects, and leaves other values unchanged", () => {
   const value = { a: [`${HERE}/x`, 1, null], b: { c: `-${HERE}/y` } };
   const shared = toShared(value, HERE);
   expect(shared).toEqual({ a: ["/weft/workspaces/x", 1, null], b: { c: "-/weft/workspaces/y" } });
@@ -24,7 +24,7 @@ it("is the same inside lists and objects, and leaves other values as they are", 
   expect(toShared(7, HERE)).toBe(7);
 });
 
-it("comes back as it was, whatever the value is", () => {
+it("converts any value back to the original", () => {
   const values = fc.jsonValue().filter((value) => !JSON.stringify(value).includes("/weft/workspaces"));
   return fc.assert(
     fc.asyncProperty(values, async (value) => {

@@ -37,7 +37,7 @@ function machine(name: string): Machine {
   return made;
 }
 
-/** A step on a machine: what the conductor keeps of the layers afterwards. */
+/** Runs a step on a machine; returns the layers that the conductor stores afterwards. */
 async function step(
   on: Machine,
   layers: readonly string[],
@@ -54,7 +54,7 @@ const put = async (root: string, path: string, text: string): Promise<void> => {
   await writeFile(join(root, path), text);
 };
 const textAt = (on: Machine, path: string): Promise<string> => readFile(join(on.root, path), "utf8");
-/** Paths and what is there, without times. */
+/** Returns the paths and their entries, without times. */
 const contents = async (root: string): Promise<Record<string, string>> => {
   const entries = [...(await scanFolder(root))].map(async ([path, seen]): Promise<[string, string]> => {
     if (seen.kind === "file") return [path, `${seen.mode} ${await readFile(join(root, path), "utf8")}`];
@@ -64,7 +64,7 @@ const contents = async (root: string): Promise<Record<string, string>> => {
 };
 
 describe("a workspace on two machines", () => {
-  it("holds on one what a step on the other left: files, changes, removals, modes, links, empty folders", async () => {
+  it("has on one machine the results of the other: files, changes, deletions, modes, links, empty folders", async () => {
     const [a, b] = [machine("a"), machine("b")];
     let layers = await step(a, [], async (root) => {
       await put(root, "in/one.txt", "1");
@@ -92,7 +92,7 @@ describe("a workspace on two machines", () => {
     });
   });
 
-  it("sends nothing where nothing has changed, and each content once", async () => {
+  it("sends nothing without changes, and each content once", async () => {
     const a = machine("a");
     const layers = await step(a, [], (root) => put(root, "one", "same"));
     expect(await step(a, layers, async () => undefined)).toEqual(layers);
@@ -102,7 +102,7 @@ describe("a workspace on two machines", () => {
     expect(kept.filter((key) => key.includes("/layers/"))).toHaveLength(2);
   });
 
-  it("takes back what a step did whose result did not count", async () => {
+  it("reverts the changes of a step whose result was ignored", async () => {
     const [a, b] = [machine("a"), machine("b")];
     const layers = await step(a, [], async (root) => {
       await put(root, "kept", "first");
@@ -118,7 +118,7 @@ describe("a workspace on two machines", () => {
     });
   });
 
-  it("is what the layers say also after a start without what was known, and reads what is there already", async () => {
+  it("matches its layers after a start without stored state, and reads existing files", async () => {
     const a = machine("a");
     let layers = await step(a, [], (root) => put(root, "one", "1"));
     const before = await stat(join(a.root, "one"));
@@ -149,7 +149,7 @@ describe("a workspace on two machines", () => {
     await expect(b.sync.open("ws", ["workspaces/evil"])).rejects.toThrow("not a path of a workspace");
   });
 
-  it("keeps few layers however many steps there were", async () => {
+  it("keeps few layers after any number of steps", async () => {
     const [a, b] = [machine("a"), machine("b")];
     let layers: string[] = [];
     for (let n = 0; n < LAYERS_MAX * 2; n += 1)
@@ -161,7 +161,7 @@ describe("a workspace on two machines", () => {
     });
   });
 
-  it("gives two steps on one machine at a time their own changes", async () => {
+  it("separates the changes of two concurrent steps on one machine", async () => {
     const [a, b] = [machine("a"), machine("b")];
     const start = await step(a, [], (root) => put(root, "shared", "0"));
     const [left, right] = [await a.sync.open("ws", start), await a.sync.open("ws", start)];
@@ -199,7 +199,7 @@ describe("any steps on any of three machines", () => {
     }
   };
 
-  it("leave what they would have left on one", async () => {
+  it("have the same result as on one machine", async () => {
     let round = 0;
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {

@@ -18,7 +18,7 @@ it.each([
   "..",
   "é",
   "x".repeat(500),
-])("%j becomes a folder that stays in its place", (text) => {
+])("%j becomes a safe folder name", (text) => {
   const name = workspaceName(text);
   expect(name).toMatch(/^[A-Za-z0-9][A-Za-z0-9._@+=-]{0,99}$/);
   expect(workspaceName(text)).toBe(name);
@@ -37,7 +37,7 @@ it("two different texts never share a folder, and every folder is a safe name", 
   );
 });
 
-it("texts that look alike when they are made readable stay apart", () => {
+it("texts with the same readable form have different names", () => {
   expect(workspaceName("a/b")).not.toBe(workspaceName("a_b"));
   expect(workspaceName("a/b")).not.toBe(workspaceName("a:b"));
 });
