@@ -2,11 +2,14 @@ import { randomBytes } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** In the data folder. */
+/** File name in the data folder. */
 export const TOKEN_FILE = "access-token";
 const TOKEN_BYTES = 32;
 
-/** The owner's token: the environment's, else the one made at the first start, kept in clear for its owner alone. */
+/**
+ * The owner's token: from the environment, otherwise generated at the first start and stored in clear text in a file
+ * that only its owner can read.
+ */
 export async function accessToken(
   dataDir: string,
   given: string | undefined,

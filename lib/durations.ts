@@ -6,15 +6,15 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Longer texts are no durations; it keeps the matching cheap. */
+/** Maximum length of a duration, which limits the time of matching. */
 const TEXT_CHARACTERS = 64;
 const NUMBER = /^\d+(?:\.\d+)?$/;
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 /**
- * Milliseconds of a duration: a bare number means seconds, a text may carry units (`500ms`, `30s`, `1h30m`).
- * Undefined where it is none, is negative or passes what a number holds exactly. Seed: workflow 2.7 (timeout).
+ * Milliseconds of a duration: a bare number means seconds, a text may contain units (`500ms`, `30s`, `1h30m`).
+ * Undefined if it is invalid, negative or exceeds the safe integers. Seed: workflow 2.7 (timeout).
  */
 export function parseDuration(value: string | number): number | undefined {
   if (typeof value === "number") return toMilliseconds(value * 1_000);

@@ -1,6 +1,6 @@
 /**
- * What went wrong by the caller's doing, as both services say it. One row a code; the status follows.
- * Statuses beyond the contract's own list stand only where none of that list fits. Seed: workflow 7.
+ * Errors of the caller, shared by both services: each code with its status. Statuses outside the contract's list are
+ * used only if none in the list fits. Seed: workflow 7.
  */
 export const ERROR_STATUS = {
   bad_request: 400,
@@ -20,13 +20,13 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** The one error that a service throws on purpose. Its message is shown to the caller as it stands. */
+/** The error that services throw for clients. Its message is shown to the caller unchanged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
-  /** In place of the service's own error body. */
+  /** Replaces the service's own error body. */
   readonly body: unknown;
-  /** Methods that there are, where one was asked for that is not. */
+  /** Allowed methods, for an unsupported method. */
   readonly allowed: readonly string[] | undefined;
   constructor(
     code: ErrorCode,
@@ -63,14 +63,14 @@ const PLATFORM_MESSAGES: Readonly<Record<string, readonly [ErrorCode, string]>> 
   storage_full: STORAGE_FULL,
   storage_read_only: STORAGE_READ_ONLY,
   storage_damaged: ["unavailable", "The storage is damaged: the server's log says what is wrong"],
-  // Of files beside the database.
+  // Errors of files beside the database.
   ENOSPC: STORAGE_FULL,
   EDQUOT: STORAGE_FULL,
   EROFS: STORAGE_READ_ONLY,
   secrets_unreadable: ["internal", "The secrets file must be a file that only its owner can read: chmod 600"],
 };
 
-/** Whatever was thrown, as the one error type; an unforeseen one says nothing of itself to the caller. */
+/** Converts any thrown value to ApiError; an unexpected error reveals no details to the caller. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const code = (thrown as { code?: unknown } | null)?.code;

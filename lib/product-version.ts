@@ -1,2 +1,2 @@
-/** The product's own version, as package.json has it: a bundle has no such file beside it. */
+/** The product's version, as in package.json, which bundles do not contain. */
 export const PRODUCT_VERSION = "0.1.0";

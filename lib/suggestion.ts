@@ -1,8 +1,8 @@
-/** Of a word that is twice as long, half may be wrong. */
+/** Maximum edit distance as a share of the word's length. */
 const WRONG_SHARE = 0.5;
 const WORD_CHARS_MAX = 64;
 
-/** ` Did you mean 'x'?` with the word that is nearest to what was written; empty where none is near. */
+/** ` Did you mean 'x'?` with the most similar word; empty if none is similar. */
 export function suggestion(written: string, words: Iterable<string>): string {
   if (written === "" || written.length > WORD_CHARS_MAX) return "";
   let nearest: string | undefined;
@@ -17,7 +17,7 @@ export function suggestion(written: string, words: Iterable<string>): string {
   return nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
 }
 
-/** Letters to put in, take out, change or swap with their neighbour until one word is the other. */
+/** Edit distance with insertions, deletions, substitutions and swaps of adjacent letters. */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -31,7 +31,7 @@ import { vulnerabilitiesTable, vulnerabilityIdentitiesTable } from "./workflows/
 import { workspacesTable } from "./workflows/workspaces/table.ts";
 import { workspaceRecordsTable } from "./workflows/workspaces/workspace-records.ts";
 
-/** Every table there is: from here come the DynamoDB resources and the embedded tables. */
+/** Every table: the source of the DynamoDB resources and the embedded tables. */
 export const tables = {
   eventLog: eventLogTable,
   eventTail: eventTailTable,

@@ -1,10 +1,10 @@
-/** The formats of a response: the editor's blocks, or text made of them. */
+/** The formats of a response: the editor's blocks, or text generated from them. */
 export type ShownFormat = "json" | "markdown" | "html";
 
 /** What to convert, and to which format. */
 export type Conversion =
   | {
-      /** A state of Yjs, or UTF-8 text, of which each paragraph becomes one. */
+      /** A Yjs state, or UTF-8 text whose paragraphs become blocks. */
       readonly from: "yjs" | "plain";
       readonly bytes: Uint8Array;
       readonly to: ShownFormat;
@@ -12,7 +12,7 @@ export type Conversion =
   | {
       readonly from: "markdown";
       readonly bytes: Uint8Array;
-      /** A state of Yjs: of a new document, or `onto` with the blocks at its end and all else as it was. */
+      /** A Yjs state: of a new document, or `onto` with the blocks appended and everything else unchanged. */
       readonly to: "yjs";
       readonly onto?: Uint8Array;
     };

@@ -100,7 +100,7 @@ const block = fc.oneof(
   },
 );
 
-/** What the test uses of jsdom. */
+/** The part of jsdom that the test uses. */
 interface Styled {
   getAttribute(name: string): string;
   setAttribute(name: string, value: string): void;
@@ -115,14 +115,14 @@ interface Dom {
   readonly document: { createElement(name: "template"): { innerHTML: string; readonly content: unknown } };
 }
 
-it("reads and writes what the editor does over the DOM of browsers, whatever the blocks", async () => {
+it("reads and writes the same as the editor does with a browser's DOM, for any blocks", async () => {
   const { window } = (editor as unknown as { jsdom: { window: Dom } }).jsdom;
   const sanitize = createSanitizer(window);
   const parsed = (html: string): Tree => {
     const template = window.document.createElement("template");
     template.innerHTML = html;
     const tree = template.content as Tree;
-    // Colors may be said in another way.
+    // Colors may have another notation.
     for (const element of tree.querySelectorAll("[style]")) {
       element.style.cssText = element.getAttribute("style");
       element.setAttribute("style", element.style.cssText);
@@ -140,7 +140,7 @@ it("reads and writes what the editor does over the DOM of browsers, whatever the
       );
       const html = String(await convert({ from: "yjs", bytes, to: "html" }));
       const wanted = sanitize(await editor.blocksToHTMLLossy(blocks()));
-      // Attributes may come in another order.
+      // Attributes may have another order.
       if (!parsed(html).isEqualNode(parsed(wanted))) expect(html).toBe(wanted);
 
       const safe = blocks();

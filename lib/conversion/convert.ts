@@ -8,22 +8,22 @@ import { type Block, paragraph, readBlocks } from "./read-blocks.ts";
 import { createSanitizer } from "./sanitize.ts";
 import { write } from "./write-nodes.ts";
 
-/** The part of a document that editors write in. Reference 4.1. */
+/** The Yjs fragment that editors write to. Reference 4.1. */
 const FRAGMENT = "document-store";
 
-/** Reads markup: its DOM, jsdom, takes it as browsers do. */
+/** Reads markup with jsdom, which parses it as browsers do. */
 const editor = ServerBlockNoteEditor.create();
-/** Writes it, which is all that takes long: a light DOM does it in less than half the time, and comes to the same. */
+/** Writes markup, the slow part: a light DOM takes less than half the time, with the same result. */
 const writer = ServerBlockNoteEditor.create();
 (writer as unknown as { jsdom: unknown }).jsdom = { window: lightWindow() };
 const sanitize = createSanitizer((editor as unknown as { jsdom: { window: unknown } }).jsdom.window);
 const { schema } = editor.editor;
 /** Blocks as the editor's functions take them. */
 type Blocks = Parameters<typeof editor.blocksToYDoc>[0];
-/** What is made of content at most, characters. */
+/** Maximum length of the result, in characters. */
 const MADE_MAX_LENGTH = 64 * 1024 * 1024;
 
-/** Throws where the content is none that can be converted. */
+/** Throws if the content cannot be converted. */
 export async function convert(conversion: Conversion): Promise<string | Uint8Array> {
   const made = await make(conversion);
   if (made.length > MADE_MAX_LENGTH) throw new RangeError("more would be made of it than may be");
@@ -43,7 +43,7 @@ async function make(conversion: Conversion): Promise<string | Uint8Array> {
   return sanitize(await writer.blocksToHTMLLossy(plain));
 }
 
-/** Adds blocks to a state without changing what is in it: an edit like that of a further user. */
+/** Appends blocks to a state without changing its content, like an edit of another user. */
 async function append({ bytes, onto }: Extract<Conversion, { to: "yjs" }>): Promise<Uint8Array> {
   const blocks = await editor.tryParseMarkdownToBlocks(new TextDecoder().decode(bytes));
   readEntities(blocks);
@@ -69,7 +69,7 @@ function blocksOf(state: Uint8Array): Block[] {
   return readBlocks(doc.getXmlFragment(FRAGMENT), schema);
 }
 
-/** Each paragraph of a text, which empty lines come between; a line's end within one is kept. */
+/** The paragraphs of a text, separated by empty lines; line breaks within one are kept. */
 function paragraphs(bytes: Uint8Array): Block[] {
   const text = new TextDecoder().decode(bytes).replaceAll(/\r\n?/g, "\n");
   const parts = text.split(/\n(?:[ \t]*\n)+/).filter((part) => part.trim() !== "");

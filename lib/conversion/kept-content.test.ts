@@ -16,7 +16,7 @@ const node = (name: string, content: readonly Content[] = [], attributes: Node["
   content,
   attributes,
 });
-/** Blocks as an editor leaves them: each in a container, the children in a group behind the content. */
+/** A block as editors store it: in a container, its children in a group after the content. */
 const block = (id: string, content: Node, ...children: Node[]): Node =>
   node("blockContainer", [content, ...(children.length > 0 ? [node("blockGroup", children)] : [])], { id });
 const paragraph = (...content: Content[]): Node => node("paragraph", content);
@@ -59,7 +59,7 @@ const json = async (bytes: Uint8Array) => JSON.parse(await shown(bytes, "json"))
 const append = async (onto: Uint8Array, text: string): Promise<Uint8Array> =>
   (await convert({ from: "markdown", bytes: Buffer.from(text), to: "yjs", onto })) as Uint8Array;
 const text = (words: string, styles = {}) => ({ type: "text", text: words, styles });
-/** All of a document's tree with its attributes and marks. */
+/** A document's tree with its attributes and marks. */
 const treeOf = (bytes: Uint8Array): unknown => {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, bytes);
@@ -90,7 +90,7 @@ const MARKS: readonly [name: string, value: unknown, styles: object][] = [
   ["bare", true, {}],
 ];
 
-/** A node, and the block that it is in JSON. */
+/** A node, and its block in JSON. */
 const BLOCKS: readonly [what: string, Node, object][] = [
   ...["paragraph", "quote", "bulletListItem", "toggleListItem", "numberedListItem", "codeBlock"].map(
     (name): [string, Node, object] => [name, node(name, ["words"]), { type: name, content: [text("words")] }],
@@ -202,7 +202,7 @@ describe("text of a document", () => {
       expect(await shown(bytes, to)).toMatch(/first.*words.*last/s);
   });
 
-  it("under several marks at once keeps those that the editor shows, and where it leads", async () => {
+  it("under several marks keeps the marks that the editor shows, and the link", async () => {
     const link = { href: "https://example.org/", target: "_blank" };
     const marks = { comment: { threadId: "t" }, bold: {}, link, insertion: { id: 1 } };
     const bytes = state(block("a", paragraph("a ", ["words", marks], " b")));
@@ -251,7 +251,7 @@ describe("text of a document", () => {
     expect(await shown(bytes, "html")).toMatch(/left<\/p>.*right<\/p><hr.*<hr/s);
   });
 
-  it("is shown wherever it stands, also where an editor would not put it", async () => {
+  it("is shown everywhere, even where an editor would not put it", async () => {
     const doc = new Y.Doc();
     const fragment = doc.getXmlFragment("document-store");
     fragment.insert(0, [
@@ -266,8 +266,8 @@ describe("text of a document", () => {
   });
 });
 
-describe("text that is added", () => {
-  it("leaves every block, mark and attribute as it was, and comes last", async () => {
+describe("appending text", () => {
+  it("keeps every block, mark and attribute, and adds the text at the end", async () => {
     const blocks = BLOCKS.map(([, content], at) => block(`b${at}`, content));
     const marked = MARKS.map(([name, value], at) => block(`m${at}`, paragraph(["words", { [name]: value }])));
     const before = state(...blocks, ...marked);
@@ -285,7 +285,7 @@ describe("text that is added", () => {
     expect(all.slice(0, old.length)).toEqual(old);
   });
 
-  it("is an edit: what somebody else writes at the same time stays", async () => {
+  it("is an edit: concurrent changes of others are kept", async () => {
     const before = state(block("a", paragraph("one")));
     const doc = new Y.Doc();
     Y.applyUpdate(doc, await append(before, "added"));
@@ -297,11 +297,11 @@ describe("text that is added", () => {
     expect(await shown(Y.encodeStateAsUpdate(doc), "markdown")).toBe("zero\n\none\n\nadded\n");
   });
 
-  it("to a state without blocks is all there is", async () => {
+  it("to a state without blocks adds the only block", async () => {
     expect(await shown(await append(Y.encodeStateAsUpdate(new Y.Doc()), "one"), "markdown")).toBe("one\n");
   });
 
-  it("comes out as it went in, whatever the blocks of markdown", async () => {
+  it("keeps every kind of Markdown block", async () => {
     const written = [
       "# one",
       "## two",
@@ -332,7 +332,7 @@ describe("text that is added", () => {
 
 describe("a large text", () => {
   const LINES = 65_000;
-  it("of 65,000 lines in one paragraph is shown and added", async () => {
+  it("of 65,000 lines in one paragraph is shown and appended", async () => {
     const bytes = Buffer.from("line\n".repeat(LINES));
     for (const to of ["json", "html", "markdown"] as const)
       expect(String(await convert({ from: "plain", bytes, to })).match(/line/g)).toHaveLength(LINES);

@@ -5,11 +5,11 @@ interface LightElement {
   setAttribute(name: string, value: string): void;
 }
 
-/** A window with a DOM that is fast to write, and no more of it than the editor needs for that. */
+/** A window with a minimal DOM that is fast to write, with only what the editor needs. */
 export function lightWindow(): unknown {
   const window = parseHTML("<!doctype html><html><head></head><body></body></html>");
   const { document } = window;
-  // Addresses are what they are said to be: this DOM decodes some, and does not know of others.
+  // URLs are kept unchanged: this DOM decodes some, and does not support others.
   define(document.createElement("a"), "href", reflecting("href"));
   for (const name of ["img", "video", "audio"])
     define(document.createElement(name), "src", reflecting("src"));
@@ -17,10 +17,10 @@ export function lightWindow(): unknown {
     get(this: LightElement): boolean {
       return this.getAttribute("checked") !== null;
     },
-    // Markup has attributes alone.
+    // Markup has only attributes.
     set() {},
   });
-  // The widths of a table's columns are set as a text, which browsers take.
+  // The widths of a table's columns are set as text, as browsers accept it.
   const column = document.createElement("col");
   const style = propertyOf(column, "style");
   define(column, "style", {
@@ -29,7 +29,7 @@ export function lightWindow(): unknown {
       this.setAttribute("style", String(value));
     },
   });
-  // It leaves an ampersand as it is, and what is read again would be another value.
+  // This DOM does not escape ampersands, so that parsing would return another value.
   define(document.createAttribute("a"), "toString", {
     value(this: { readonly name: string; readonly value: string }): string {
       return `${this.name}="${this.value.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`;
@@ -46,12 +46,12 @@ function propertyOf(one: object, name: string): PropertyDescriptor | undefined {
   return undefined;
 }
 
-/** For all of the kind of `one`. */
+/** Defines a property for all objects of the same class. */
 function define(one: object, name: string, property: PropertyDescriptor): void {
   Object.defineProperty(Object.getPrototypeOf(one), name, { ...property, configurable: true });
 }
 
-/** A property that is its attribute. */
+/** A property that reflects its attribute. */
 const reflecting = (name: string): PropertyDescriptor => ({
   get(this: LightElement): string {
     return this.getAttribute(name) ?? "";

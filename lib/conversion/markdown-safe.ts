@@ -2,7 +2,7 @@ import { isSafeUrl } from "./sanitize.ts";
 
 type Part = Record<string, unknown>;
 
-/** What markdown, or HTML in it, would take for more than text; its rest may be in the next part of the line. */
+/** Text that Markdown would parse as HTML; its end may be in the next part of the line. */
 const TAG = /<(?=[a-z/!?]|$)/gi;
 const LINK = /\](?=[(:[]|$)/g;
 const ENTITY = /&(?=#?\w{0,31}(?:;|$))/g;
@@ -10,9 +10,9 @@ const ENTITY = /&(?=#?\w{0,31}(?:;|$))/g;
 const escaped = (text: string): string =>
   text.replace(ENTITY, "&amp;").replace(TAG, "&lt;").replace(LINK, "\\]");
 
-/** Texts of a block, each with what it is. */
+/** Transformations of a block's texts, by kind. */
 interface Change {
-  /** Code within a line. */
+  /** Inline code. */
   code(text: string): string;
   text(text: string): string;
   link(url: string): string;
@@ -21,16 +21,16 @@ interface Change {
 }
 
 /**
- * Prepares blocks for markdown, which is made of them without any escapes: text in them makes no markup, and addresses
- * of links and media that would do something when they are followed are taken away.
+ * Prepares blocks for conversion to Markdown, which does not escape: makes texts literal, and removes unsafe URLs of
+ * links and media.
  */
 export const makeSafeForMarkdown = (blocks: unknown): void =>
   change(blocks, {
-    // It is fenced, as long as it is one line; of a block of code, all but the word behind the fence is.
+    // Inline code is fenced if it is one line; in a code block, only the info string is not.
     code: (text) => text.replace(/\s*[\r\n]\s*/g, " "),
     text: escaped,
     link: urlOf,
-    // Between brackets as it is.
+    // Inserted unescaped between parentheses.
     media: (url) => urlOf(url).replaceAll("(", "%28").replaceAll(")", "%29"),
     language: (name) => name.replace(/[^\w+#.-]/g, "").slice(0, 40),
   });
@@ -40,7 +40,7 @@ const meant = (text: string): string =>
   text.replace(/&(lt|gt|amp|quot);/g, (entity, name: string) => MEANT[name] ?? entity);
 const same = (text: string): string => text;
 
-/** Reads what the parser of markdown leaves: entities in blocks that were just made of it. */
+/** Decodes the entities that the Markdown parser leaves in newly parsed blocks. */
 export const readEntities = (blocks: unknown): void =>
   change(blocks, { code: same, text: meant, link: meant, media: meant, language: same });
 

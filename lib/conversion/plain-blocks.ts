@@ -8,7 +8,7 @@ import {
   type StyledText,
 } from "./read-blocks.ts";
 
-/** Props of a node that an editor shows as text, in the order in which one is chosen. */
+/** Props that an editor shows as text, in order of preference. */
 const TEXTS = [
   "title",
   "name",
@@ -19,7 +19,7 @@ const TEXTS = [
   "caption",
   "user",
 ] as const;
-/** Props that say where a node leads to. */
+/** Props that contain a URL. */
 const ADDRESSES = ["url", "href", "blockUploadUrl"] as const;
 const PIECE_LINES = 1000;
 
@@ -89,7 +89,7 @@ export function splitTexts(blocks: readonly { content?: unknown; readonly childr
   }
 }
 
-/** A text in pieces, as the editor puts the lines of each into the arguments of one call. */
+/** Splits a text, because the editor passes the lines of each text as arguments of one call. */
 function inPieces(text: StyledText): StyledText[] {
   const pieces: StyledText[] = [];
   let [start, lines] = [0, 0];

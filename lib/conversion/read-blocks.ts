@@ -14,7 +14,7 @@ export interface LinkContent {
   readonly href: string;
   readonly content: StyledText[];
 }
-/** An inline node of an editor's own, such as a mention. */
+/** A custom inline node, such as a mention. */
 export interface CustomContent {
   readonly type: string;
   readonly props: Attributes;
@@ -35,7 +35,7 @@ export interface TableContent {
   readonly rows: { readonly cells: TableCell[] }[];
 }
 
-/** A block as BlockNote defines it, of whatever type. */
+/** A BlockNote block of any type. */
 export interface Block {
   readonly id: string;
   readonly type: string;
@@ -55,15 +55,15 @@ export interface BlockSchema {
   readonly styleSchema: Readonly<Record<string, { readonly propSchema: string }>>;
 }
 
-/** Columns of one table cell that are counted. */
+/** Maximum columns of one table cell. */
 const COLSPAN_MAX = 1000;
-/** Yjs keeps marks of one kind that overlap, such as comments, under the name and a hash. */
+/** Yjs stores overlapping marks of one kind, such as comments, under their name and a hash. */
 const OVERLAPPING = /^(.+)--[a-zA-Z0-9+/=]{8}$/;
 
 /**
- * Reads the blocks of a document. What the schema knows comes out as the editor's own reader gives it; everything else is
- * kept: a block, inline node or attribute that it does not know under its name, and the text under a mark that it does
- * not know, such as a comment or a suggestion.
+ * Reads the blocks of a document. Content that the schema defines is returned as by the editor's own reader. Everything
+ * else is kept: an unknown block, inline node or attribute under its name, and the text under an unknown mark, such as
+ * a comment or a suggestion.
  */
 export function readBlocks(fragment: Y.XmlFragment, schema: BlockSchema): Block[] {
   return new BlockReader(schema).group(fragment);
@@ -104,7 +104,7 @@ class BlockReader {
     return [...stray, ...children];
   }
 
-  /** A block that holds nothing but others, such as a column. */
+  /** A block that contains only other blocks, such as a column. */
   #parent(node: Y.XmlElement): Block {
     const { id, ...props } = node.getAttributes() as Attributes;
     return { id: idOf(id), type: node.nodeName, props, content: undefined, children: this.group(node) };
@@ -175,7 +175,7 @@ class BlockReader {
 
   #inline(nodes: readonly unknown[]): Inline[] {
     const content: Inline[] = [];
-    // The last text or link, to which what follows may belong.
+    // The last text or link, which the next text may continue.
     let open: StyledText | LinkContent | undefined;
     const add = (text: string, styles: Record<string, unknown>, href: string | undefined): void => {
       const last = isLink(open) ? open.content.at(-1) : open;
@@ -207,7 +207,7 @@ class BlockReader {
     return content;
   }
 
-  /** Styles that the schema knows, and where a link leads. */
+  /** Styles that the schema defines, and the target of a link. */
   #marks(attributes: Attributes): [styles: Record<string, unknown>, href: string | undefined] {
     const styles: Record<string, unknown> = {};
     let href: string | undefined;
@@ -223,14 +223,14 @@ class BlockReader {
     return [styles, href];
   }
 
-  /** Text beside the blocks. */
+  /** Text outside blocks. */
   #stray(texts: readonly Y.XmlText[]): Block[] {
     const content = this.#inline(texts);
     return content.length === 0 ? [] : [paragraph(this.#schema, content)];
   }
 }
 
-/** A paragraph as the editor makes it. */
+/** A paragraph as the editor creates it. */
 export function paragraph({ blockSchema }: BlockSchema, content: Inline[]): Block {
   const props = Object.entries(blockSchema["paragraph"]?.propSchema ?? {}).map(
     ([name, { default: value }]) => [name, value] as const,
@@ -241,7 +241,7 @@ export function paragraph({ blockSchema }: BlockSchema, content: Inline[]): Bloc
 export const isText = (content: Inline | undefined): content is StyledText => content?.type === "text";
 export const isLink = (content: Inline | undefined): content is LinkContent => content?.type === "link";
 
-/** Styles of two texts, each as the schema's marks sort them. */
+/** Compares the styles of two texts, sorted by the schema's marks. */
 const isSame = (one: Attributes, other: Attributes): boolean => {
   const names = Object.keys(one);
   return (
@@ -254,7 +254,7 @@ const idOf = (id: unknown): string => (typeof id === "string" ? id : randomUUID(
 const elementsOf = (node: Y.XmlElement): Y.XmlElement[] =>
   node.toArray().filter((inner) => inner instanceof Y.XmlElement);
 
-/** Whether blocks lie in a node, directly or in nodes of it. */
+/** Whether a node contains blocks, directly or in nested nodes. */
 const holdsBlocks = (node: Y.XmlElement): boolean =>
   elementsOf(node).some(
     (inner) => inner.nodeName === "blockContainer" || inner.nodeName === "blockGroup" || holdsBlocks(inner),

@@ -1,6 +1,6 @@
 import createDOMPurify, { type Config, type WindowLike } from "dompurify";
 
-/** What the hooks use of an element: the compiler has no types of the DOM. */
+/** The part of an element that the hooks use: the compiler has no DOM types. */
 interface Element {
   readonly localName: string;
   setAttribute(name: string, value: string): void;
@@ -19,7 +19,7 @@ const CONFIG: Config = {
   ),
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
-  /** Removed with everything in them. Other tags that are not allowed are replaced by what they contain. */
+  /** Removed with their content. Other disallowed tags are replaced by their content. */
   FORBID_CONTENTS: words(
     "applet base embed frame frameset iframe link math meta noembed noframes noscript object plaintext script style svg " +
       "template title xmp",
@@ -30,7 +30,7 @@ const SAFE_STYLES =
   /^(?:\s*(?:text-align|color|background-color|font-weight|width)\s*:\s*[\w#%., ()-]{1,60};?)+\s*$/;
 const STYLE_CALL = /url|expression|var\s*\(/i;
 
-/** Whether a link to the URL only fetches it, or writes a message: no script and no document in the URL itself. */
+/** Whether following the URL only fetches it or writes a message: the URL contains no script and no document. */
 export function isSafeUrl(url: string): boolean {
   // Browsers ignore these characters when they read the scheme.
   const plain = [...url].filter((character) => character > " " && character !== "\u007f").join("");

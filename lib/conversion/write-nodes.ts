@@ -1,6 +1,6 @@
 import * as Y from "yjs";
 
-/** What is used of ProseMirror's nodes. */
+/** The used part of ProseMirror's nodes. */
 interface Node {
   readonly type: { readonly name: string };
   readonly attrs: Readonly<Record<string, unknown>>;
@@ -13,8 +13,8 @@ interface Nodes {
 }
 
 /**
- * Writes nodes at the end of an element that is part of a document, as the editor's binding to Yjs does. That one puts all
- * nodes of an element into the arguments of one call, and fails with some 100,000 of them.
+ * Appends nodes to an element of a document, as the editor's Yjs binding does. The binding passes all nodes of an
+ * element as arguments of one call, which fails for some 100,000 of them.
  */
 export function write(parent: Y.XmlElement, nodes: Nodes): void {
   const parts: (Node | { insert: string; attributes: object }[])[] = [];

@@ -4,72 +4,78 @@ import type { Queues } from "../platform/queues.ts";
 import type { StorageHealth } from "../platform/storage-health.ts";
 import { type Delivery, hideDeliveries } from "./message-visibility.ts";
 
-/** One message to a consumer, its JSON parsed. */
+/** One message to a consumer, with its JSON parsed. */
 export interface Message<Body> {
-  /** Of the queue; of the envelope where the function was called without a queue. */
+  /** Message id of the queue, or event id of the envelope if the function was invoked without a queue. */
   readonly id: string;
-  /** Name of the queue that it came through; empty where the function was called without one. */
+  /** Name of the queue; empty if the function was invoked without a queue. */
   readonly queue: string;
   readonly body: Body;
   /** 1 at the first delivery. */
   readonly receiveCount: number;
-  /** Earlier deliveries that ended with the whole server, or may have, beside those that are counted; none by default. */
+  /**
+   * Earlier deliveries that ended, or may have ended, because the server stopped; not part of `receiveCount`. Default:
+   * none.
+   */
   readonly interrupted?: number;
   readonly sentAt: number;
 }
 
 export interface ConsumerContext {
-  /** Aborted when the function's time is up or the platform stops. */
+  /** Aborted at the function's timeout or when the platform stops. */
   readonly signal: AbortSignal;
 }
 
-/** Messages that failed, with the reason: they are delivered again, the others are done. */
+/** Failed messages with the reason: they are delivered again, all others are deleted. */
 export type Failures = ReadonlyMap<string, unknown>;
 
 export interface Consumer<Body = unknown, Deps = never> {
   /** Kebab-case; names the function, its queue and its dead-letter queue. */
   readonly name: string;
   readonly summary: string;
-  /** What the bus sends here. */
+  /** Bus events to receive. */
   readonly rule?: EventPattern;
-  /** When the clock sends here: `rate(1 minute)`. */
+  /** Schedule expression, for example `rate(1 minute)`. */
   readonly schedule?: string;
-  /** The queue before the function. */
+  /** The queue that triggers the function. */
   readonly queue: {
     readonly fifo?: boolean;
     readonly maxReceiveCount: number;
     readonly batchSize: number;
-    /** Invocations at the same time on one machine. */
+    /** Concurrent invocations on one machine. */
     readonly concurrency: number;
-    /** On one machine: a pause after a batch that was not full, so that the next one holds more, milliseconds. */
+    /**
+     * On one machine: milliseconds to wait after a batch that was not full, so that the next one contains more
+     * messages.
+     */
     readonly restMs?: number;
     /**
-     * On one machine: the consumer does nothing but write to tables and queues, so it may have messages before they
-     * are on disk: whatever comes of them is on disk later still.
+     * On one machine: the consumer only writes to tables and queues, so it may receive messages before they are on
+     * disk: its results reach the disk later than the messages.
      */
     readonly eager?: true;
     /**
-     * On one machine: events of these detail types leave no message where another waits that was not delivered yet.
-     * The consumer has to look for what is to be done, and not at its messages alone.
+     * On one machine: events of these detail types add no message if an undelivered one is waiting. The consumer must
+     * search for pending work instead of relying on its messages.
      */
     readonly coalesces?: readonly string[];
   };
-  /** Its other source: the dead-letter queues of all the others. Bodies are handed over as text. */
+  /** Also consumes the dead-letter queues of all other consumers; bodies are passed as text. */
   readonly deadLetters?: true;
   readonly timeoutSeconds: number;
   readonly memoryMb?: number;
   /**
-   * Runs where the run's workspace is, for as long as the step takes: by the embedded runner or a worker,
-   * whose poller renews the message's visibility while it works. `timeoutSeconds` then counts in Lambda alone.
+   * Runs where the run's workspace is, for as long as the step takes: in the embedded runner or a worker, whose poller
+   * renews the message's visibility. `timeoutSeconds` then applies only to Lambda.
    */
   readonly worker?: true;
-  /** Executes what users wrote: with a role that has next to nothing. */
+  /** Executes users' code, with a role of minimal permissions. */
   readonly executor?: true;
-  /** Records events, and evaluates the filters of triggers that they meet. */
+  /** Records events, and evaluates the filters of the triggers that match them. */
   readonly scripts?: true;
-  /** Reads secrets of the installation: in Lambda, its bundle has the parameter store's client. */
+  /** Reads secrets of the installation: its Lambda bundle contains the parameter store's client. */
   readonly secrets?: true;
-  /** Keeps the reason of a last failure where the function itself has no tables to keep it in. */
+  /** Stores the reason of a final failure if the function has no tables to store it in. */
   readonly noteFailure?: (deps: Deps, failure: LastFailure) => Promise<void>;
   run(
     messages: readonly Message<Body>[],
@@ -78,12 +84,12 @@ export interface Consumer<Body = unknown, Deps = never> {
   ): Promise<Failures | undefined>;
 }
 
-/** Defines a consumer. From this one object come the Lambda handler and the entries in `template.yaml`. */
+/** Defines a consumer. The Lambda handler and the entries in `template.yaml` are derived from this object. */
 export function defineConsumer<Body, Deps>(consumer: Consumer<Body, Deps>): Consumer<Body, Deps> {
   return consumer;
 }
 
-/** A Lambda event of an SQS event source mapping, as far as it is used. */
+/** The used part of a Lambda event of an SQS event source mapping. */
 export interface QueueEvent {
   readonly Records: readonly {
     readonly messageId: string;
@@ -103,7 +109,7 @@ export interface QueueResult {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
-/** What is known of a message that failed at its last delivery. */
+/** A message that failed at its last delivery. */
 export interface LastFailure {
   readonly queue: string;
   readonly messageId: string;
@@ -113,13 +119,13 @@ export interface LastFailure {
 
 export interface ConsumerDeps {
   readonly log: Log;
-  /** Where this process has a data folder. */
+  /** Present if this process has a data folder. */
   readonly storage?: StorageHealth;
-  /** Used in Lambda, where no poller of ours changes the visibility of messages. */
+  /** Used in Lambda, where no Weft poller changes the visibility of messages. */
   readonly queues: Pick<Queues, "changeVisibility">;
-  /** What the names of queues begin with in AWS: the stack's. */
+  /** Prefix of queue names on AWS: the stack's name. */
   readonly queueNamePrefix?: string;
-  /** Called before the last delivery's failure is reported, so that the reason is kept with the dead letter. */
+  /** Called before the failure of the last delivery is reported, so that the reason is stored with the dead letter. */
   noteLastFailure(failure: LastFailure): Promise<void>;
 }
 
@@ -134,12 +140,12 @@ export type ConsumerHandler = (
   context?: ConsumerInvocation,
 ) => Promise<QueueResult | undefined>;
 
-/** Handed back before the function's time is up, so that the failures are reported and not lost, milliseconds. */
+/** Milliseconds before the function's timeout at which it returns, so that failures are reported. */
 const TIME_UP_MARGIN_MS = 500;
 
 /**
- * The Lambda handler of a consumer: takes a queue's batch and reports the failures among it, and also the
- * bare EventBridge or Scheduled Event, whose failure it throws.
+ * The Lambda handler of a consumer. Accepts a queue's batch, and reports its failed messages, as well as a direct
+ * EventBridge or Scheduled Event, whose failure it throws.
  */
 export function toConsumerHandler<Body, Deps>(
   consumer: Consumer<Body, Deps>,
@@ -160,7 +166,7 @@ export function toConsumerHandler<Body, Deps>(
       for (const failure of failures?.values() ?? []) throw failure;
       return undefined;
     }
-    // Our own poller changes the visibility itself.
+    // Weft's poller changes the visibility itself.
     if (context?.weft !== undefined) return handleBatch(consumer, event, deps, signal);
     const hidden = hideDeliveries(deps, deliveriesOf(consumer, event, deps));
     let result: QueueResult | undefined;
@@ -256,7 +262,7 @@ async function runBatch<Body, Deps>(
   return failed;
 }
 
-/** The queue's name in the template: without the stack's before it and the ending of FIFO queues. */
+/** The queue's name in the template: without the stack's prefix and the `.fifo` suffix. */
 function queueOf(
   record: QueueEvent["Records"][number],
   { queueNamePrefix = "" }: Pick<ConsumerDeps, "queueNamePrefix">,
@@ -272,7 +278,7 @@ function signalFor(context: ConsumerInvocation | undefined): AbortSignal {
     : AbortSignal.timeout(Math.max(0, left - TIME_UP_MARGIN_MS));
 }
 
-/** Handles messages one by one, those of different groups side by side. */
+/** Handles the messages of a group sequentially, and different groups concurrently. */
 export async function eachMessage<Body>(
   messages: readonly Message<Body>[],
   handle: (message: Message<Body>) => Promise<void>,

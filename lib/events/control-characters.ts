@@ -4,10 +4,10 @@ const CONTROL_IN_TEXT = /(?![\t\n\r])\p{Cc}/u;
 
 export const CONTROL_CHARACTERS_REFUSED = "must not contain control characters";
 
-/** Whether a name, topic or label has a character that a terminal, a file name or a log cannot show as it is. */
+/** Whether a name, topic or label contains a control character, which terminals, file names and logs cannot show. */
 export const hasControlCharacter = (label: string): boolean => CONTROL_CHARACTER.test(label);
 
-/** Whether a text of one or more lines has a control character other than tabs and line breaks. */
+/** Whether a text of one or more lines contains a control character other than tabs and line breaks. */
 export const hasControlInText = (text: string): boolean => CONTROL_IN_TEXT.test(text);
 
 const EVENT_LABELS = [

@@ -25,7 +25,7 @@ describe("emitting an event", () => {
     },
   );
 
-  it("refuses control characters in the labels of an event, whoever publishes it, and records nothing", async () => {
+  it("rejects control characters in an event's labels from every publisher, and records nothing", async () => {
     const draft = { topic: "custom.a", source: "snapshot", data: { text: "\u001b[31m" } };
     for (const field of ["topic", "name", "source", "data_type", "workspace", "run_id", "workflow_name"])
       await expect(
@@ -41,7 +41,7 @@ describe("emitting an event", () => {
     expect(JSON.parse(record?.data ?? "")).toEqual({ text: "\u001b[31m" });
   });
 
-  it("records all fourteen fields, readable when the reply arrives", async () => {
+  it("records all fourteen fields before the response", async () => {
     const answer = await emit({ topic: "custom.deploy", data: { version: "1.2", nested: { a: [1] } } });
     expect(answer).toEqual({
       message: "Event emitted successfully",
@@ -72,7 +72,7 @@ describe("emitting an event", () => {
     ]);
   });
 
-  it("takes the further spellings, and logs absent data as an empty object", async () => {
+  it("accepts the alternative spellings, and logs missing data as an empty object", async () => {
     await emit({
       topic: "any.topic",
       data: null,
@@ -96,20 +96,26 @@ describe("emitting an event", () => {
     });
   });
 
-  it.each([[[1]], ["text"], [7], [true]])("refuses data that is no object: %j", (data) => {
-    expect(emitBody.safeParse({ topic: "custom.x", data }).success).toBe(false);
-  });
+  it.each([[[1]], ["rejects data that is not an object: %j"], [7], [true]])(
+    "refuses data that is no object: %j",
+    (data) => {
+      expect(emitBody.safeParse({ topic: "custom.x", data }).success).toBe(false);
+    },
+  );
 
-  it.each([[undefined], [""], [7], ["x".repeat(257)]])("refuses the topic %j", (topic) => {
-    expect(emitBody.safeParse({ topic }).success).toBe(false);
-  });
+  it.each([[undefined], ["rejects the topic %j"], [7], ["x".repeat(257)]])(
+    "refuses the topic %j",
+    (topic) => {
+      expect(emitBody.safeParse({ topic }).success).toBe(false);
+    },
+  );
 
-  it("refuses a topic of nothing but blanks", async () => {
+  it("rejects a blank topic", async () => {
     await expect(emit({ topic: "  " })).rejects.toMatchObject({ code: "bad_request" });
     expect((await readLog(test.deps)).total).toBe(0);
   });
 
-  it("names each workflow that it triggers once, with no note", async () => {
+  it("returns each triggered workflow once, without a note", async () => {
     const twice = onTopic("twice", "custom.*").replace(
       "steps:",
       '  - {name: again, type: event, topic: "custom.x"}\nsteps:',
@@ -123,7 +129,7 @@ describe("emitting an event", () => {
     expect((await readLog(test.deps)).records[0]).toMatchObject({ processed: false, processed_at: null });
   });
 
-  it("keeps keys that reach for a prototype as plain data", async () => {
+  it("stores keys such as __proto__ as plain data", async () => {
     await emit({ topic: "custom.x", data: JSON.parse('{"__proto__":{"polluted":true},"constructor":1}') });
     expect((await readLog(test.deps)).records[0]?.data).toBe(
       '{"__proto__":{"polluted":true},"constructor":1}',
@@ -131,7 +137,7 @@ describe("emitting an event", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it("logs with a note and triggers nothing while the receiver is off", async () => {
+  it("logs the event with a note and triggers nothing while the receiver is off", async () => {
     const off = await testDeps({ receiverEnabled: false });
     await storeWorkflow(off.deps, onTopic("other", "custom.x"));
     const answer = await emitEvent(off.deps, emitBody.parse({ topic: "custom.x" }));
@@ -156,10 +162,10 @@ describe("large data", () => {
   });
 });
 
-describe("events that cause one another", () => {
+describe("chains of events", () => {
   const draft = { topic: "custom.loop", source: "executor", data: {} };
 
-  it("are cut beyond the limit, with an error in the record and in the log", async () => {
+  it("are cut at the limit, with an error in the record and in the log", async () => {
     await storeWorkflow(test.deps, onTopic("loop", "custom.loop"));
     const [kept] = await emitEvents(test.deps, [{ ...draft, hop: EVENT_HOPS_MAX }]);
     expect(kept).toMatchObject({ error: "", matches: [{ workflow: "loop" }] });
@@ -170,14 +176,14 @@ describe("events that cause one another", () => {
     expect((await readLog(test.deps)).records[0]).toMatchObject({ processed: true, error: cut?.error });
   });
 
-  it("are no loop where nothing listens any more", async () => {
+  it("are not cut if the last event has no listeners", async () => {
     const [last] = await emitEvents(test.deps, [{ ...draft, hop: EVENT_HOPS_MAX + 1 }]);
     expect(last?.error).toBe("");
     expect(test.logs.filter(({ level }) => level === "error")).toEqual([]);
   });
 });
 
-it("hides secrets in what it records", async () => {
+it("redacts secrets in records", async () => {
   const { writeFile } = await import("node:fs/promises");
   await writeFile(`${test.folder}/secrets.env`, "KEY=correct-horse-battery\n", { mode: 0o600 });
   expect(await test.deps.secrets.get("KEY")).toBe("correct-horse-battery");

@@ -36,7 +36,7 @@ export const emitAnswer = z
   .meta({ id: "EmitAnswer" });
 
 /**
- * Records an event, puts it on the bus and tells which workflows it triggers. `cause` is the run that asked for it.
+ * Records and publishes an event, and returns the workflows that it triggers. `cause` is the run that requested it.
  * Throws `bad_request`.
  */
 export async function emitEvent(

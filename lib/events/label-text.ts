@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CONTROL_CHARACTERS_REFUSED, hasControlCharacter, hasControlInText } from "./control-characters.ts";
 
-/** A name, topic or label: a line of text that a terminal, a file name or a log can show as it is. */
+/** A name, topic or label: one line of text that a terminal, a file name or a log can show unchanged. */
 export const labelText = z
   .string("must be text")
   .refine((text) => !hasControlCharacter(text), CONTROL_CHARACTERS_REFUSED);

@@ -41,7 +41,7 @@ describe("the visibility of messages in Lambda", () => {
     vi.useRealTimers();
   });
 
-  it("is short from the start and is renewed while the function works, so that a dead function is noticed", async () => {
+  it("is short from the start and is renewed while the function works, so that a crash is noticed", async () => {
     vi.useFakeTimers();
     const finished = Promise.withResolvers<undefined>();
     const { handler, changes } = openHandler(() => finished.promise);
@@ -62,7 +62,7 @@ describe("the visibility of messages in Lambda", () => {
     expect(changes.length / 2).toBe(renewals);
   });
 
-  it("ends with a backoff for each failed message, and none for the last delivery", async () => {
+  it("ends with a backoff for each failed message, except for the last delivery", async () => {
     const { handler, changes } = openHandler(
       async (messages) => new Map(messages.filter(({ id }) => id !== "b").map(({ id }) => [id, "broken"])),
     );
@@ -74,7 +74,7 @@ describe("the visibility of messages in Lambda", () => {
     ]);
   });
 
-  it("ends with a backoff for all messages where the handler itself fails", async () => {
+  it("ends with a backoff for all messages if the handler itself fails", async () => {
     const { handler, changes, deps } = openHandler(async () => {
       throw new Error("no tables");
     });
@@ -86,12 +86,12 @@ describe("the visibility of messages in Lambda", () => {
     ]);
   });
 
-  it("never fails a batch where SQS does not answer", async () => {
+  it("never fails a batch if SQS does not respond", async () => {
     const { handler } = openHandler(async () => undefined, { broken: true });
     expect(await handler(batch({ id: "a" }))).toEqual({ batchItemFailures: [] });
   });
 
-  it("is left to the poller of a server or a worker", async () => {
+  it("is managed by the poller of a server or a worker", async () => {
     const { handler, changes, deps } = openHandler(async () => new Map([["a", "broken"]]));
     await handler(batch({ id: "a" }), { weft: deps });
     expect(changes).toEqual([]);

@@ -1,11 +1,11 @@
 import type { Log } from "../platform/log.ts";
 import type { Queues } from "../platform/queues.ts";
 
-/** A message under work is hidden for this long at a time: a function that died is noticed after it, seconds. */
+/** Seconds that a message in progress is hidden at a time: after a crash, it is redelivered this much later. */
 export const HIDDEN_SECONDS = 45;
 const RENEW_EVERY_MS = (HIDDEN_SECONDS * 1000) / 3;
 
-/** A failed message comes back after this long; each further failure triples the wait, seconds. */
+/** Seconds until a failed message is redelivered; each further failure triples the delay. */
 const BACKOFF_BASE_SECONDS = 1;
 const BACKOFF_FACTOR = 3;
 const BACKOFF_MAX_SECONDS = 900;
@@ -25,15 +25,15 @@ export interface VisibilityDeps {
 }
 
 export interface HiddenDeliveries {
-  /** Stops renewing, and lets each failed message come back after its backoff. Never rejects. */
+  /** Stops renewing, and sets the backoff of each failed message. Never rejects. */
   end(isFailed: (messageId: string) => boolean): Promise<void>;
 }
 
 /**
- * Manages the visibility of the messages that a Lambda function works on. The queue's own visibility timeout must
- * not be shorter than the function's timeout, so it is only an upper bound: here it is shortened at once, renewed
- * while the function works, and set to a backoff where a message failed. A call that fails is logged and costs no
- * more than the wait for the queue's own timeout.
+ * Manages the visibility of the messages that a Lambda function processes. The queue's own visibility timeout must not
+ * be shorter than the function's timeout, so it is only an upper bound: this shortens it at once, renews it while the
+ * function works, and sets a backoff for failed messages. A failing call is logged and only delays redelivery until the
+ * queue's own timeout.
  */
 export function hideDeliveries(deps: VisibilityDeps, deliveries: readonly Delivery[]): HiddenDeliveries {
   const change = async ({ queue, receipt, messageId }: Delivery, seconds: number): Promise<void> => {
@@ -53,7 +53,7 @@ export function hideDeliveries(deps: VisibilityDeps, deliveries: readonly Delive
   return {
     end: async (isFailed) => {
       clearInterval(renewal);
-      // The backoff must be the last word; and a request that Lambda freezes half way fails when it is resumed.
+      // The backoff must be set last; a request that Lambda suspends fails when it is resumed.
       await renewed;
       const failed = deliveries.filter(({ messageId }) => isFailed(messageId));
       await Promise.all(failed.map((delivery) => change(delivery, backoffSeconds(delivery))));
@@ -61,7 +61,7 @@ export function hideDeliveries(deps: VisibilityDeps, deliveries: readonly Delive
   };
 }
 
-/** None after the last delivery: the queue then moves the message to its dead-letter queue. */
+/** 0 after the last delivery: the queue then moves the message to its dead-letter queue. */
 function backoffSeconds({ receiveCount, maxReceiveCount }: Delivery): number {
   if (receiveCount >= maxReceiveCount) return 0;
   return Math.min(BACKOFF_MAX_SECONDS, BACKOFF_BASE_SECONDS * BACKOFF_FACTOR ** (receiveCount - 1));

@@ -15,11 +15,11 @@ import {
 } from "./log/table.ts";
 import { redactJsonText } from "./redact-json.ts";
 
-/** What led to an event or a run. */
+/** The cause of an event or a run. */
 export interface Cause {
-  /** 0 for what comes from outside; one more than its cause's for Weft's own. */
+  /** 0 for external events; for Weft's own, one more than the hop of their cause. */
   readonly hop?: number;
-  /** Id of the event or run from outside that all of the chain goes back to; unknown where `hop` is 0. */
+  /** Id of the external event or run that started the chain; unknown if `hop` is 0. */
   readonly root_cause?: string;
 }
 
@@ -27,61 +27,61 @@ export interface Cause {
 export interface EventDraft extends Cause {
   readonly topic: string;
   readonly name?: string;
-  /** `executor`, `scheduler`, `api` or the emitter's own word. */
+  /** `executor`, `scheduler`, `api` or an emitter-defined word. */
   readonly source: string;
   readonly data_type?: string;
   readonly workspace?: string;
   readonly run_id?: string;
   readonly workflow_name?: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** What went wrong, shown with the record. */
+  /** An error to show with the record. */
   readonly error?: string;
-  /** Matches that are known already: they stand in for what the triggers say. */
+  /** Additional matches, which do not come from triggers. */
   readonly also?: readonly Match[];
   /**
-   * The data is a record of this kind that is to be brought up to date: what becomes of it names the event, or that
-   * there is none.
+   * The data is a record of this kind that must be updated: the outcome of the update decides the event's name, or that
+   * there is no event.
    */
   readonly tells?: ToldKind;
 }
 
 export type ToldKind = "asset" | "vulnerability" | "artifact" | "totals" | "run";
 
-/** What the triggers say to an event. */
+/** The triggers that match an event. */
 export interface Matched {
   readonly matches: readonly Match[];
-  /** What kept a trigger from being set off that should have been: it stands with the record. */
+  /** Reasons why triggers did not fire that should have; recorded with the event. */
   readonly notes: readonly string[];
-  /** To be committed with the record; their conditions fail where another event was faster. */
+  /** Committed with the record; their conditions fail if a concurrent event was faster. */
   readonly writes: readonly Write[];
 }
 
-/** Finds the triggers that an event sets off. `earlier` are writes of the same transaction. */
+/** Finds the triggers that an event fires. `earlier` are writes of the same transaction. */
 export interface Matcher {
   match(event: EventDraft, earlier: readonly Write[]): Promise<Matched>;
-  /** Counts the runs that an event with a hop starts; without it, there is no limit. */
+  /** Counts the runs that an event with a hop starts. Without it, there is no limit. */
   admit?(event: EventDraft, runs: number): Promise<Admission>;
 }
 
-/** How many of the runs that an event starts may be started. */
+/** How many of an event's runs may start. */
 export interface Admission {
   readonly granted: number;
   readonly root_cause?: string;
-  /** The event to record because runs are refused for the first time. It starts nothing. */
+  /** The event to record when runs are rejected for the first time. It starts nothing. */
   readonly refusal?: EventDraft;
 }
 
-/** What events come to once it is known what they change. */
+/** Events after their effects on records are known. */
 export interface SettledEvents {
-  /** Those that are recorded, in their order. */
+  /** The events to record, in order. */
   readonly drafts: readonly EventDraft[];
-  /** What belongs to them, in their own transaction; no item twice. */
+  /** Writes for the same transaction; no item twice. */
   readonly writes: readonly Write[];
 }
 
-/** Records that events tell of. */
+/** Updates the records that events describe. */
 export interface EventEffects {
-  /** `at` is the time of the events, ISO 8601. Where the writes do not hold, it is asked again. */
+  /** `at` is the time of the events, ISO 8601. Called again if the writes fail their conditions. */
   settle(drafts: readonly EventDraft[], at: string): Promise<SettledEvents>;
 }
 
@@ -90,7 +90,7 @@ export type EventDeps = Pick<Ports, "ids" | "clock" | "blobs" | "secrets" | "log
   readonly effects: EventEffects;
 };
 
-/** What a change of state must write and publish to have told of itself. */
+/** The writes and bus entries that publish a change of state. */
 export interface ComposedEvents {
   readonly writes: readonly Write[];
   readonly publish: readonly BusEntry[];
@@ -101,32 +101,31 @@ export const EVENT_SOURCE = "weft.events";
 export const EVENT_RECORDED = "event.recorded";
 export const COMMAND_SOURCE = "weft.commands";
 
-/** Detail of `event.recorded` on the bus: the record itself is in the log. */
+/** Detail of `event.recorded` on the bus; the record itself is in the log. */
 export interface EventRecorded {
   readonly event_id: string;
   readonly topic: string;
   readonly matched: number;
 }
 
-/** Data of an event kept in its record at most, bytes; beyond it lies in a blob. */
+/** Maximum bytes of data in an event's record; larger data is stored as a blob. */
 export const EVENT_DATA_INLINE_BYTES = 200 * 1024;
-/** Events that may cause one another in a row before no trigger is looked at any more. */
+/** Maximum length of a causal chain of events; later events fire no triggers. */
 export const EVENT_HOPS_MAX = 8;
-/** What a record tells of triggers that could not be asked, characters. */
+/** Maximum characters of a record's notes about triggers that could not be evaluated. */
 const NOTES_MAX_LENGTH = 2_000;
-/** How long an unprocessed event waits for the sweep, milliseconds. */
+/** Milliseconds after which the sweep sends an unprocessed event again. */
 export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
 
-/** Attempts at recording events: others may take what they match, or change a record that they tell of. */
+/** Attempts to record events: concurrent events may take their matches or change the same records. */
 const TRIES_MAX = 20;
-/** Before another of these attempts at most, as many times as there were some, milliseconds. */
+/** Maximum pause in milliseconds before the next attempt, times the number of attempts so far. */
 const PAUSE_MS = 5;
 
 /**
- * Makes the log records of events and what puts them on the bus, to be committed with the change of state
- * that they tell of. Data that is too large goes to a blob at once; a blob without its record is swept.
- * Ids are taken last, so that their order is that of the commits. Throws `bad_request` for a label with control
- * characters.
+ * Builds the log records and bus entries of events, to be committed with the change of state that they describe. Data
+ * that is too large is stored as a blob immediately; a sweep removes blobs without a record. Ids are generated last, so
+ * that their order is that of the commits. Throws `bad_request` for a label with control characters.
  */
 export async function composeEvents(
   deps: Omit<EventDeps, "outbox">,
@@ -155,8 +154,8 @@ export async function composeEvents(
 }
 
 /**
- * Records events that tell of no change of state of ours, and puts them on the bus. `mark` is a write whose
- * condition fails where they were recorded before: nothing is recorded then. Throws `conflict`.
+ * Records events that accompany no change of state, and publishes them. `mark` is a write whose condition fails if they
+ * were recorded before: then nothing is recorded. Throws `conflict`.
  */
 export async function emitEvents(
   deps: EventDeps,
@@ -165,7 +164,7 @@ export async function emitEvents(
 ): Promise<readonly StoredEvent[]> {
   const recorded = await tryToEmit(deps, drafts, mark);
   if (recorded !== undefined) return recorded;
-  // Another event took a key that these wanted, or changed their record: all that meet so go on one by one.
+  // A concurrent event took a key that these need, or changed their record: such retries run one at a time.
   return inTurn(deps.outbox, async () => {
     for (let attempt = 1; attempt < TRIES_MAX; attempt += 1) {
       const later = await tryToEmit(deps, drafts, mark);
@@ -176,7 +175,7 @@ export async function emitEvents(
   });
 }
 
-/** Undefined where others were faster: what the events come to is to be found out anew. */
+/** Undefined if a concurrent event was faster: the effects of the events must be computed again. */
 async function tryToEmit(
   deps: EventDeps,
   drafts: readonly EventDraft[],
@@ -190,7 +189,7 @@ async function tryToEmit(
   return mark !== undefined && outcome.failed.includes(0) ? [] : undefined;
 }
 
-/** The last in the line of each outbox. */
+/** The last waiting promise of each outbox. */
 const lines = new WeakMap<EventDeps["outbox"], Promise<unknown>>();
 
 function inTurn<Result>(outbox: EventDeps["outbox"], work: () => Promise<Result>): Promise<Result> {
@@ -209,7 +208,7 @@ export function recordedEntry(record: Pick<StoredEvent, "event_id" | "topic" | "
   return { source: EVENT_SOURCE, detailType: EVENT_RECORDED, detail: { ...detail } };
 }
 
-/** An event with all that had to be looked up or written for it, without its id and time. */
+/** An event with everything that was looked up or written for it, without its id and time. */
 interface Prepared {
   readonly draft: EventDraft;
   readonly matches: readonly Match[];
@@ -249,7 +248,7 @@ async function unmatched(deps: Omit<EventDeps, "outbox">, draft: EventDraft): Pr
   return { draft, matches: [], cut: false, notes: draft.error === undefined ? [] : [draft.error], data };
 }
 
-/** An event that matches nothing has nothing to be dispatched: it is processed when it is recorded. */
+/** The record of an event. An event without matches needs no dispatch: it is recorded as processed. */
 function recordOf(
   deps: Pick<EventDeps, "ids" | "clock" | "log" | "secrets">,
   { draft, matches, cut, notes, data }: Prepared,
@@ -292,7 +291,7 @@ async function keepData(
   return { data_blob: key };
 }
 
-/** Records that have but to be indexed go through the tail together. */
+/** Records that only have to be indexed share one tail item. */
 function tailsOf(records: readonly StoredEvent[]): TailItem[] {
   const done = records.filter(({ processed }) => processed);
   const [first] = done;
@@ -307,7 +306,7 @@ function tailOf(record: StoredEvent): TailItem {
   return { ...tailKey(record.event_id), resend_at: resendAt, resends: 0 };
 }
 
-/** The JSON text of an event's data, wherever it lies. */
+/** The JSON text of an event's data, from the record or its blob. */
 export async function eventData(deps: Pick<Ports, "blobs">, event: StoredEvent): Promise<string> {
   if (event.data !== undefined) return event.data;
   const bytes = event.data_blob === undefined ? undefined : await deps.blobs.get(event.data_blob);

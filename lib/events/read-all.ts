@@ -1,7 +1,7 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Key, Query, TableSpec } from "../platform/tables.ts";
 
-/** All items of a query, page by page; or so many of the first, as one page of a table holds of them. */
+/** All items of a query, page by page; with a limit, the first items, from one page. */
 export async function readAll<Item extends Key>(
   deps: Pick<Ports, "tables">,
   table: TableSpec<Item>,

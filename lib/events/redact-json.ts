@@ -1,15 +1,15 @@
 const REPLACEMENT = "***";
 
 /**
- * A value as JSON without what `redact` replaces in its texts, keys and numbers. What is replaced in the JSON text itself could
- * take a quote with it.
+ * A value as JSON text, with its texts, keys and numbers redacted. Redacting the JSON text itself could remove a quote
+ * together with a secret.
  */
 export function redactJsonText(value: unknown, redact: (text: string) => string): string {
   const text = JSON.stringify(value);
   return redact(text) === text ? text : JSON.stringify(redactInside(JSON.parse(text), redact));
 }
 
-/** The same as a value. */
+/** Like `redactJsonText`, but returns a value. */
 export function redactJson<Value>(value: Value, redact: (text: string) => string): Value {
   return JSON.parse(redactJsonText(value, redact)) as Value;
 }

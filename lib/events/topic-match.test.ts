@@ -9,7 +9,7 @@ import {
   topicSpellings,
 } from "./topic-match.ts";
 
-/** The plain definition, exponential in the stars. */
+/** The textbook definition, exponential in the number of stars. */
 function naive(glob: string, topic: string): boolean {
   if (glob === "") return topic === "";
   const rest = glob.slice(1);
@@ -40,10 +40,10 @@ describe("compileTopic", () => {
     expect(compileTopic(pattern)(topic)).toBe(expected);
   });
 
-  it("agrees with the plain definition of a glob", () => {
+  it("agrees with the textbook definition of a glob", () => {
     const glob = fc.string({ unit: fc.constantFrom("a", "b", ".", "*", "?"), maxLength: 7 });
     const topic = fc.string({ unit: fc.constantFrom("a", "b", "."), maxLength: 8 });
-    // biome-ignore lint/nursery/noFloatingPromises: a property that is not asynchronous is checked at once
+    // biome-ignore lint/nursery/noFloatingPromises: a synchronous property is checked at once
     fc.assert(
       fc.property(glob, topic, (pattern, text) => {
         expect(compileTopic(pattern)(text)).toBe(naive(pattern, text));
@@ -52,7 +52,7 @@ describe("compileTopic", () => {
     );
   });
 
-  it("does at most pattern times topic steps on a pattern that makes backtracking explode", () => {
+  it("takes at most pattern times topic steps for a pattern that makes backtracking explode", () => {
     const glob = [...`${"*a".repeat(100)}*b`];
     const topic = [..."a".repeat(TOPIC_CHARACTERS)];
     let steps = 0;
@@ -65,7 +65,7 @@ describe("compileTopic", () => {
     expect(steps).toBeLessThanOrEqual(glob.length * topic.length);
   });
 
-  it("matches nothing where the topic or the pattern is longer than 256 characters", () => {
+  it("matches nothing if the topic or the pattern is longer than 256 characters", () => {
     const long = "a".repeat(TOPIC_CHARACTERS + 1);
 
     expect(compileTopic("*")(long)).toBe(false);
@@ -75,8 +75,8 @@ describe("compileTopic", () => {
   });
 });
 
-describe("spellings of one topic", () => {
-  it("lets a trigger name either", () => {
+describe("spellings of a topic", () => {
+  it("match triggers with either spelling", () => {
     expect(compileTopicAnySpelling("assets.new")("asset.discovered")).toBe(true);
     expect(compileTopicAnySpelling("asset.discovered")("assets.new")).toBe(true);
     expect(compileTopicAnySpelling("assets.*")("asset.updated")).toBe(true);
@@ -84,13 +84,13 @@ describe("spellings of one topic", () => {
     expect(compileTopicAnySpelling("custom.x")("custom.x")).toBe(true);
   });
 
-  it("lists an event's own spelling first", () => {
+  it("list an event's own spelling first", () => {
     expect(topicSpellings("assets.new")).toEqual(["assets.new", "asset.discovered"]);
     expect(topicSpellings("asset.updated")).toEqual(["asset.updated", "assets.updated"]);
     expect(topicSpellings("run.completed")).toEqual(["run.completed"]);
   });
 
-  it("knows one of them as the event's name", () => {
+  it("include one canonical name", () => {
     expect(canonicalTopic("assets.new")).toBe("asset.discovered");
     expect(canonicalTopic("assets.updated")).toBe("asset.updated");
     expect(canonicalTopic("asset.discovered")).toBe("asset.discovered");

@@ -1,7 +1,7 @@
-/** Longest topic and longest pattern, in UTF-16 units. */
+/** Maximum length of topics and patterns, in UTF-16 units. */
 export const TOPIC_CHARACTERS = 256;
 
-/** Topics that have two spellings: what triggers name, and what the log names. Seed: workflow 6. */
+/** Topics with two spellings: one in triggers and one in the log. Seed: workflow 6. */
 const CANONICAL: ReadonlyMap<string, string> = new Map([
   ["assets.new", "asset.discovered"],
   ["assets.updated", "asset.updated"],
@@ -14,19 +14,19 @@ const SPELLINGS: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 );
 
-/** The spelling under which an event is known: `asset.discovered` for `assets.new`; most topics as they are. */
+/** The canonical spelling of an event's topic: `asset.discovered` for `assets.new`; most topics are unchanged. */
 export function canonicalTopic(topic: string): string {
   return CANONICAL.get(topic) ?? topic;
 }
 
-/** Every spelling of an event's topic, its own first. */
+/** All spellings of an event's topic, its own first. */
 export function topicSpellings(topic: string): readonly string[] {
   return SPELLINGS.get(topic) ?? [topic];
 }
 
 /**
- * Matches topics against a trigger's pattern: exact, or a glob where `*` is any run of characters (dots
- * too) and `?` is exactly one. Case counts. A pattern that is too long matches nothing, like a topic that is.
+ * Compiles a trigger's topic pattern: an exact topic, or a glob in which `*` matches any sequence of characters,
+ * including dots, and `?` exactly one. Case-sensitive. Patterns and topics that are too long never match.
  */
 export function compileTopic(pattern: string): (topic: string) => boolean {
   if (pattern.length > TOPIC_CHARACTERS) return () => false;
@@ -36,15 +36,15 @@ export function compileTopic(pattern: string): (topic: string) => boolean {
   return (topic) => topic.length <= TOPIC_CHARACTERS && matchesGlob(glob, [...topic]);
 }
 
-/** Like `compileTopic`, and true when any spelling of the event's topic matches. */
+/** Like `compileTopic`, but matches any spelling of the event's topic. */
 export function compileTopicAnySpelling(pattern: string): (topic: string) => boolean {
   const matches = compileTopic(pattern);
   return (topic) => topicSpellings(topic).some(matches);
 }
 
 /**
- * Greedy with two pointers: only the last star is ever tried again, so the work is at most pattern times
- * topic, whatever the stars. `count` is told of every step.
+ * Greedy matching with two pointers: only the last star is retried, so the number of steps is at most pattern length
+ * times topic length. `count` is called for every step.
  */
 export function matchesGlob(
   glob: readonly string[],

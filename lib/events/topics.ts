@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Which document, by what it is called and lies in, and who did it. */
+/** The document (id, title, parent) and the user who changed it. */
 const documentBase = {
   document_id: z.string(),
   title: z.string().nullable(),
@@ -9,8 +9,8 @@ const documentBase = {
 };
 
 /**
- * The topics that Weft itself emits, with the payload of each. Other topics may be emitted by anyone.
- * Seed: workflow 6; payload keys: reference 5.
+ * The topics that Weft emits, with their payloads. Clients may emit other topics. Seed: workflow 6; payload keys:
+ * reference 5.
  */
 const runBase = { scan_id: z.string(), target: z.string() };
 

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { isMailAddress, type Mailer } from "./mail.ts";
 import { type MailSender, messageOf } from "./mail-message.ts";
 
-/** Mails that are kept; of more, the oldest go. */
+/** Maximum number of mails in the folder; the oldest are deleted. */
 export const KEPT_MAILS_MAX = 1_000;
 
 const ID = /^[\w-]{1,64}$/;
 
-/** Lays mails into a folder, a file each, which any mail program opens: for where there is no server that takes them. */
+/** Writes mails into a folder, one file each, which any mail client opens: for installations without a mail server. */
 export function folderMailer(folder: string, from: MailSender, most = KEPT_MAILS_MAX): Mailer {
   return {
     send: async (mail) => {
@@ -19,7 +19,7 @@ export function folderMailer(folder: string, from: MailSender, most = KEPT_MAILS
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const path = join(folder, `${mail.id}.eml`);
       await writeFile(`${path}.part`, message as Buffer, { mode: 0o600 });
-      // One that was written before is the same.
+      // An existing file of the same mail has the same content.
       await rename(`${path}.part`, path);
       await forgetOld(folder, most);
       return "sent";

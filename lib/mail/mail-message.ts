@@ -1,12 +1,12 @@
 import type { Mail } from "./mail.ts";
 
-/** Whom mails come from. */
+/** The sender of mails. */
 export interface MailSender {
   readonly name: string;
   readonly address: string;
 }
 
-/** A mail as nodemailer takes it. Addresses are objects: nothing of one is read as another. */
+/** A mail for nodemailer. Addresses are objects, so that no part of one is parsed as another address. */
 export function messageOf(mail: Mail, from: MailSender) {
   const domain = from.address.split("@").at(-1) ?? "localhost";
   return {
@@ -17,7 +17,7 @@ export function messageOf(mail: Mail, from: MailSender) {
     text: mail.text,
     html: mail.html,
     headers: { "Content-Language": mail.language, "Auto-Submitted": "auto-generated" },
-    // What is said of a mail is text, never a file or an address to be read.
+    // Values of a mail are text, never a file or URL to read.
     disableFileAccess: true,
     disableUrlAccess: true,
   };

@@ -33,7 +33,7 @@ interface Received {
   readonly user: unknown;
 }
 
-/** A real mail server on this machine, and what it has taken. */
+/** A real mail server on this machine, and the mails that it accepted. */
 async function mailServer(options: SMTPServerOptions = {}) {
   const received: Received[] = [];
   const server = new SMTPServer({
@@ -56,7 +56,7 @@ async function mailServer(options: SMTPServerOptions = {}) {
     },
     ...options,
   });
-  // A client that goes away is what some tests are about.
+  // Some tests close the connection from the client.
   server.on("error", () => undefined);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => new Promise((resolve) => server.close(() => resolve())));
@@ -75,7 +75,7 @@ const settings = (port: number, more: Record<string, string> = {}) => {
 const none = async () => undefined;
 
 describe("a mail server", () => {
-  it("is given a mail for its reader alone, in both forms, with an id that stays", async () => {
+  it("receives a mail for one recipient, in text and HTML, with a stable id", async () => {
     const { port, received } = await mailServer();
     const mailer = smtpMailer(settings(port), FROM, none);
     expect(await mailer.send(mail())).toBe("sent");
@@ -93,7 +93,7 @@ describe("a mail server", () => {
     for (const one of received) expect(one.text).toContain("Message-ID: <0199-1@weft.example>");
   });
 
-  it("is told who sends where it asks, by the password of the settings or the secret", async () => {
+  it("authenticates the sender on request, with the password of the settings or the secret", async () => {
     const { port, received } = await mailServer({
       authOptional: false,
       onAuth: ({ username, password }, _session, done) =>
@@ -107,7 +107,7 @@ describe("a mail server", () => {
     await expect(smtpMailer(settings(port, user), FROM, none).send(mail())).rejects.toThrow();
   });
 
-  it("that refuses the reader is not asked again, one that is busy or away is", async () => {
+  it("is not retried if it rejects the recipient, and is retried if it is busy or unreachable", async () => {
     const answer = (status: number) => ({
       onRcptTo: (_address: unknown, _session: unknown, done: (error?: Error) => void) =>
         done(Object.assign(new Error("no"), { responseCode: status })),
@@ -119,14 +119,14 @@ describe("a mail server", () => {
     await expect(smtpMailer(settings(1), FROM, none).send(mail())).rejects.toThrow();
   });
 
-  it("without TLS gets nothing where TLS is asked for", async () => {
+  it("without TLS receives nothing if TLS is required", async () => {
     const { port, received } = await mailServer();
     const asked = settings(port, { DJANGO_EMAIL_USE_TLS: "true" });
     await expect(smtpMailer(asked, FROM, none).send(mail())).rejects.toThrow();
     expect(received).toEqual([]);
   });
 
-  it("that is another than it says gets nothing, over TLS from the start or asked for", async () => {
+  it("with an invalid certificate receives nothing, with implicit TLS or STARTTLS", async () => {
     const certificate = { key: TEST_KEY, cert: TEST_CERTIFICATE };
     const tls = await mailServer({ ...certificate, secure: true });
     const wrapped = settings(tls.port, { DJANGO_EMAIL_USE_SSL: "true" });
@@ -137,7 +137,7 @@ describe("a mail server", () => {
     expect([...tls.received, ...later.received]).toEqual([]);
   });
 
-  it("takes nothing of a subject or an address for a header or a further reader", async () => {
+  it("does not parse a subject or an address as a header or a further recipient", async () => {
     const { port, received } = await mailServer();
     const mailer = smtpMailer(settings(port), FROM, none);
     const hostile = "Plans\r\nBcc: evil@example.com\r\n\r\n<h1>hi</h1>";
@@ -161,8 +161,8 @@ describe("a mail server", () => {
   });
 });
 
-describe("a folder for mails", () => {
-  it("keeps the latest, once each, where their owner alone can read them", async () => {
+describe("a mail folder", () => {
+  it("keeps the latest mails, once each, readable only by their owner", async () => {
     const folder = await mkdtemp(join(tmpdir(), "weft-mail-"));
     closing.push(() => rm(folder, { recursive: true, force: true }));
     const path = join(folder, "mail");
@@ -178,7 +178,7 @@ describe("a folder for mails", () => {
   });
 });
 
-it("without either, a mail is told of in the log, and whom it was for is not", async () => {
+it("without a server or folder, a mail is logged without its recipient", async () => {
   const lines: string[] = [];
   const mailer = noMailer({ warn: (...said) => lines.push(JSON.stringify(said)) });
   expect(await mailer.send(mail())).toBe("refused");
@@ -187,7 +187,7 @@ it("without either, a mail is told of in the log, and whom it was for is not", a
 });
 
 describe("the settings of mails", () => {
-  it("have the defaults that installations know", () => {
+  it("have the defaults of existing installations", () => {
     const { mail: read } = readConfig({ PORT: "3001" });
     expect(read).toEqual({
       smtp: undefined,

@@ -1,6 +1,6 @@
-/** A mail to one reader, in text and in HTML. */
+/** A mail to one recipient, in text and HTML. */
 export interface Mail {
-  /** The same each time that the mail is tried: mail servers and readers know by it what they have already. */
+  /** The same for every attempt: mail servers and clients recognize duplicates by it. */
   readonly id: string;
   /** One address. */
   readonly to: string;
@@ -11,29 +11,29 @@ export interface Mail {
   readonly language: string;
 }
 
-/** `refused`: it will not be taken however often it is tried. */
+/** `refused`: permanently rejected; a retry is pointless. */
 export type MailOutcome = "sent" | "refused";
 
-/** The mail port. `send` throws where it may be tried again. */
+/** The mail port. `send` throws if the mail may be retried. */
 export interface Mailer {
   send(mail: Mail): Promise<MailOutcome>;
 }
 
-/** What letters say of the installation that they come from. */
+/** Details of the installation that sends the mails. */
 export interface Letterhead {
   readonly brandName: string;
-  /** Address of a picture; undefined for none. */
+  /** URL of an image; undefined for none. */
   readonly logoUrl: string | undefined;
-  /** Where documents are opened, without a slash at its end. */
+  /** Base URL of the application, without a trailing slash. */
   readonly appUrl: string;
 }
 
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]{1,255}$/u;
 
-/** Whether a text is one address and no more: nothing of it is read as another one, or as a header. */
+/** Whether a text is exactly one address, so that no part of it is parsed as another address or a header. */
 export const isMailAddress = (text: string): boolean => ADDRESS.test(text);
 
-/** For where there is no server that takes mails, and no folder to lay them in. */
+/** For installations without a mail server and a mail folder. */
 export function noMailer(log: {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }): Mailer {

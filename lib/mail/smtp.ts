@@ -10,15 +10,15 @@ export interface SmtpSettings {
   readonly security: "none" | "starttls" | "tls";
 }
 
-/** Waits for the server, milliseconds: to connect, for its first word, for each further one, and for all of them. */
+/** Timeouts in milliseconds: for the connection, the greeting, each further response, and the whole session. */
 const WAITS = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 20_000, allMs: 45_000 };
 
-/** Statuses of SMTP for a reader or a text that is not taken: to ask again is of no use. */
+/** Nodemailer's error codes for a rejected recipient or message: a retry is pointless. */
 const FOR_GOOD = new Set(["EENVELOPE", "EMESSAGE"]);
 
 /**
- * Gives mails to a server by SMTP, each over a connection of its own. `password` is asked where the settings have none.
- * `waits` replaces how long the server is waited for.
+ * Sends mails to an SMTP server, each over a separate connection. `password` is called if the settings contain none.
+ * `waits` overrides the timeouts.
  */
 export function smtpMailer(
   settings: SmtpSettings,
@@ -29,7 +29,7 @@ export function smtpMailer(
   return {
     send: async (mail) => {
       if (!isMailAddress(mail.to)) return "refused";
-      // Loaded where the first mail goes out: a server starts without it. What starts programs is left out.
+      // Loaded with the first mail, so that a server starts without it. The parts that start programs are not loaded.
       const [{ default: Sender }, { default: Transport }] = await Promise.all([
         import("nodemailer/lib/mailer"),
         import("nodemailer/lib/smtp-transport"),
@@ -49,7 +49,7 @@ export function smtpMailer(
         socket,
       };
       const transport = new Sender(new Transport(options), options);
-      // A server that says a little now and then would keep all other mails waiting.
+      // Otherwise a server that sends a byte from time to time would block all other mails.
       const late = setTimeout(() => socket.destroy(), waits.allMs);
       try {
         await transport.sendMail(messageOf(mail, from));

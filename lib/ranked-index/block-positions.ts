@@ -1,9 +1,9 @@
 import { SEGMENT_SIZE } from "./postings.ts";
 
-/** Keys, or texts, in one block. */
+/** Keys or texts per block. */
 export const KEYS_PER_BLOCK = 256;
 
-/** Records are numbered from 1; a segment holds 65,536 of them. */
+/** Records are numbered from 1; a segment contains 65,536 of them. */
 export const segmentOf = (number: number): number => Math.floor((number - 1) / SEGMENT_SIZE);
 export const positionOf = (number: number): number => (number - 1) % SEGMENT_SIZE;
 export const chunkOf = (number: number): number => Math.floor(positionOf(number) / KEYS_PER_BLOCK);

@@ -11,31 +11,33 @@ import {
   rankedIndexTable,
 } from "./table.ts";
 
-/** Blocks kept in memory, over all segments. */
+/** Maximum number of blocks in memory, over all segments. */
 const CACHED_MAX = 20_000;
-/** Of these, sets where some are small: those of a run or a job, which are read again as fast as they are rarely wanted. */
+/**
+ * Maximum number of sets in memory if some are small: sets of a run or a job are rarely needed and fast to read again.
+ */
 const SETS_MAX = 2_000;
 const SMALL_SET = 64;
-/** Of these, blocks of keys: each is some 15 KB, and a page needs a hundred at most. */
+/** Maximum number of key blocks in memory: each is some 15 KB, and a page needs a hundred at most. */
 const KEY_BLOCKS_MAX = 256;
 
-/** A block as it was read; one that is not there is empty, and older than every delta. */
+/** A block as it was read; a missing block is empty, and older than every delta. */
 export interface Block<Value> {
   readonly until: number;
   readonly value: Value;
 }
 
-/** Nobody has written the block since it was read. */
+/** The condition that nobody has written the block since it was read. */
 export const asRead = ({ until }: Pick<Block<unknown>, "until">): Condition =>
   until < 0 ? ["pk", "missing"] : ["until", "=", until];
 
-/** An item that is to be read, and who takes it. */
+/** An item to read, and its receiver. */
 export interface Wanted {
   readonly key: Key;
   readonly take: (item: (IndexHead & IndexBlock & IndexDelta) | undefined) => void;
 }
 
-/** Reads all that is wanted in one go. */
+/** Reads all items at once. */
 export async function fetchWanted(deps: Pick<Ports, "tables">, wanted: readonly Wanted[]): Promise<void> {
   if (wanted.length === 0) return;
   const items = await deps.tables.batchGet(
@@ -50,14 +52,14 @@ const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 const NO_SET: Block<Postings> = { until: -1, value: emptyPostings() };
 const NO_KEYS: Block<readonly string[]> = { until: -1, value: [] };
 
-/** The blocks of a segment in memory: as they are at least since `asOf`, the head's `firstDelta` then. */
+/** The blocks of a segment in memory, at least as new as `asOf`, which is the head's `firstDelta` at that time. */
 export interface CachedSegment {
   asOf: number;
   readonly sets: Map<string, Block<Postings>>;
   readonly keys: Map<number, Block<readonly string[]>>;
 }
 
-/** What an index has in blocks, kept in memory as long as the head does not say that it has changed. */
+/** The blocks of an index, cached until the head shows that they changed. */
 export class Blocks {
   readonly #name: string;
   readonly #segments = new Map<number, CachedSegment>();
@@ -66,7 +68,7 @@ export class Blocks {
     this.#name = name;
   }
 
-  /** What is known of a segment at the time of this head. */
+  /** The cached blocks of a segment for this head. */
   segment(head: IndexHead, segment: number): CachedSegment {
     const cached = this.#segments.get(segment);
     if (cached !== undefined && cached.asOf >= (head.changed[String(segment)] ?? 0)) return cached;
@@ -76,7 +78,7 @@ export class Blocks {
     return fresh;
   }
 
-  /** The sets of a segment that are not known. */
+  /** The sets of a segment that are not cached. */
   wantSets(head: IndexHead, segment: number, terms: Iterable<string>): Wanted[] {
     const cached = this.segment(head, segment);
     const { asOf } = cached;
@@ -85,7 +87,7 @@ export class Blocks {
       .map((term) => ({
         key: postingsKey(this.#name, segment, term),
         take: (item) => {
-          // What was asked for before a merge may be from before it.
+          // A read that started before a merge may return older data.
           if (cached.asOf !== asOf) return;
           const value = item?.bytes === undefined ? NO_SET.value : decode(item.bytes);
           cached.sets.set(term, item === undefined ? NO_SET : { until: item.until, value });
@@ -93,7 +95,7 @@ export class Blocks {
       }));
   }
 
-  /** The blocks with the keys of these numbers that are not known. */
+  /** The uncached blocks with the keys of these numbers. */
   wantKeys(head: IndexHead, numbers: Iterable<number>): Wanted[] {
     const wanted = new Map<string, Wanted>();
     for (const number of numbers) {
@@ -128,26 +130,26 @@ export class Blocks {
     return this.keys(head, number)?.value[placeInBlock(number)];
   }
 
-  /** What was merged is what the memory holds now, of segments that it knew when the merge began. */
+  /** Replaces cached blocks with merged ones, for segments that did not change since the merge started. */
   keep(known: CachedSegment, asOf: number, changed: Pick<CachedSegment, "sets" | "keys">): void {
     known.asOf = asOf;
     for (const [term, block] of changed.sets) {
-      // Those that were changed last are dropped last.
+      // Re-inserted, so that recently changed sets are evicted last.
       known.sets.delete(term);
       known.sets.set(term, block);
     }
     for (const [chunk, block] of changed.keys) known.keys.set(chunk, block);
   }
 
-  /** Forgets a segment, as others write to it as well. */
+  /** Drops a segment that others write too. */
   forget(segment: number): void {
     this.#segments.delete(segment);
   }
 
-  /** Keeps the memory bounded: the oldest segments go first, then the oldest sets of the last. */
+  /** Limits the memory: evicts the oldest segments first, then the oldest sets of the last one. */
   trim(): void {
     const segments = [...this.#segments.values()];
-    // Those that were had first go first: most look at what is new.
+    // Evicts the oldest segments first: most readers read new records.
     dropFirst(
       segments.map(({ keys }) => keys),
       KEY_BLOCKS_MAX,
@@ -175,7 +177,7 @@ export class Blocks {
   }
 }
 
-/** Drops entries from the first of the maps on, until they hold `max` together or nothing is left that `may` go. */
+/** Removes entries from the first maps on, until they contain `max` in total or no removable entry is left. */
 function dropFirst<Key, Value>(
   maps: readonly Map<Key, Value>[],
   max: number,

@@ -6,17 +6,17 @@ import { RankedIndex } from "./ranked-index.ts";
 import { emptyHead, rankedIndexTable } from "./table.ts";
 import { hostileSteps, tornTables } from "./test-torn-tables.ts";
 
-/** Merges often, so that a few records meet all that there is. */
+/** Merges often, so that a few records reach every code path. */
 const OFTEN = { mergeRows: 3, mergeDeltas: 2 };
 const NAME = "list";
 const RECORDS = 10;
 const READS = 6;
-/** Numbers given before: a segment fills up a few records later. */
+/** Numbers assigned before: a segment becomes full a few records later. */
 const BEFORE = [0, 65_530];
 
 const openIndex = (tables: Tables): RankedIndex => new RankedIndex({ tables }, NAME, OFTEN);
 
-it("takes the oldest away at one instant, however writes are torn and who else is about it", async () => {
+it("removes the oldest records at one instant, with torn writes and concurrent processes", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -45,7 +45,7 @@ it("takes the oldest away at one instant, however writes are torn and who else i
             {
               name: NAME,
               index,
-              // Those of the first numbers are old, whoever they are.
+              // Records with the first numbers count as old.
               judge: async (keys) => {
                 const view = await index.view([]);
                 const first = (await view.page({ offset: 0, limit: 100 })).find(({ key }) => key === keys[0]);

@@ -8,7 +8,7 @@ import type { Filter } from "./view.ts";
 
 const RESOURCES = { tables: [rankedIndexTable], queues: [], rules: [], schedules: [] };
 const NAME = "list";
-/** Merges often, so that a few records meet all that there is. */
+/** Merges often, so that a few records reach every code path. */
 const OFTEN = { mergeRows: 7, mergeDeltas: 3 };
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -38,7 +38,7 @@ const keysOf = async (index: RankedIndex, filters: readonly Filter[] = []): Prom
 const upTo = (count: number, from = 0): string[] =>
   Array.from({ length: count - from }, (_, at) => String(from + at));
 
-/** Takes away all whose key is below a number. */
+/** Removes all records whose key is below a number. */
 const clear = (index: RankedIndex, below: number, removed: string[], most = 1_000): Promise<number> =>
   clearOldest(
     platform.ports,
@@ -56,7 +56,7 @@ const clear = (index: RankedIndex, below: number, removed: string[], most = 1_00
     most,
   );
 
-it("takes the oldest away, whether they are in blocks or not, for all who read", async () => {
+it("removes the oldest records, in blocks or not, for all readers", async () => {
   const [index, other] = [open(), open()];
   await takeAll(index, upTo(40));
   expect(await keysOf(other)).toHaveLength(40);
@@ -80,7 +80,7 @@ it("takes the oldest away, whether they are in blocks or not, for all who read",
   expect(await index.last()).toBe(42);
 });
 
-it("takes in again what was taken away, with another number", async () => {
+it("adds removed records again with a new number", async () => {
   const index = open();
   await takeAll(index, upTo(3));
   await clear(index, 2, []);
@@ -90,7 +90,7 @@ it("takes in again what was taken away, with another number", async () => {
   expect(await (await index.view([])).keysAfter(0)).toEqual(["2", "0"]);
 });
 
-it("goes on where it was interrupted", async () => {
+it("continues after an interruption", async () => {
   const index = open();
   await takeAll(index, upTo(20));
   const dies = clearOldest(
@@ -110,7 +110,7 @@ it("goes on where it was interrupted", async () => {
   expect(removed).toEqual(upTo(5));
 });
 
-it("deletes the blocks of segments that are empty", async () => {
+it("deletes the blocks of empty segments", async () => {
   const before = 65_530;
   const head = { ...emptyHead(NAME), version: 1, last: before, merged: before, low: before };
   await platform.ports.tables.write([{ op: "put", table: rankedIndexTable, item: head }]);

@@ -4,35 +4,35 @@ import { segmentOf } from "./block-positions.ts";
 import type { RankedIndex } from "./ranked-index.ts";
 import { goneKeyOf, headKeyOf, type IndexBlock, type IndexHead, rankedIndexTable } from "./table.ts";
 
-/** Records taken away together. */
+/** Records removed together. */
 const TOGETHER = 100;
-/** Blocks deleted in one transaction, and in one go. */
+/** Blocks deleted in one transaction, and per call. */
 const BLOCKS_TOGETHER = 100;
 const BLOCKS_MAX = 5_000;
 
 type Deps = Pick<Ports, "tables">;
 
-/** What is to become of the oldest records of an index. */
+/** Decision about the oldest records of an index. */
 export interface Verdict {
-  /** So many of the first are to be taken away. */
+  /** Number of records to remove, from the first on. */
   readonly count: number;
-  /** Writes of the transaction that takes them out of the index, few. */
+  /** A few writes for the transaction that removes them from the index. */
   readonly writes?: readonly Write[];
 }
 
 export interface Clearing {
   readonly name: string;
   readonly index: RankedIndex;
-  /** Looks at the oldest records, by their keys in the order of their numbers. */
+  /** Decides about the oldest records, given their keys in order. */
   readonly judge: (keys: readonly string[]) => Promise<Verdict>;
-  /** Deletes what lies behind records that are in no list any more; again does no harm. */
+  /** Deletes the data of records that were removed from the index; idempotent. */
   readonly remove: (keys: readonly string[]) => Promise<void>;
 }
 
 /**
- * Takes the oldest records of an index away until one is to stay, `most` of them or so: first out of the index, by one
- * number in its head, so that totals are exact at every instant; then what lies behind them. Their keys are kept until
- * that is done, so one that was interrupted goes on where it stopped. Answers how many were taken away.
+ * Removes the oldest records of an index up to the first one to keep, about `most` of them. First removes them from the
+ * index by changing one number in its head, so that totals are always exact; then deletes their data. Their keys are
+ * stored until that is done, so that an interrupted call can be continued. Returns the number of removed records.
  */
 export async function clearOldest(deps: Deps, clearing: Clearing, most: number): Promise<number> {
   const { name, index, judge } = clearing;
@@ -55,16 +55,16 @@ export async function clearOldest(deps: Deps, clearing: Clearing, most: number):
 
 interface Finished {
   readonly gone: Gone | undefined;
-  /** Another is about it as well: what it took away just now is its own to delete. */
+  /** Another process is removing records too; it deletes the data of those that it removed. */
   readonly busy: boolean;
 }
 
-/** Deletes what is left of records that were taken away; answers the item that says so. */
+/** Deletes the data of removed records; returns the item that lists them. */
 async function finish(deps: Deps, { name, remove }: Clearing): Promise<Finished> {
   const gone = await deps.tables.get(rankedIndexTable, goneKeyOf(name));
   const head = await deps.tables.get(rankedIndexTable, headKeyOf(name));
   if (gone === undefined || head === undefined) return { gone, busy: false };
-  // Of the transaction that took them away not everything can be seen yet.
+  // The transaction that removed them is not completely visible yet.
   if (head.low < gone.low) return { gone, busy: true };
   let now: Gone | undefined = gone;
   if (gone.keys !== undefined && gone.keys.length > 0) {
@@ -77,7 +77,7 @@ async function finish(deps: Deps, { name, remove }: Clearing): Promise<Finished>
 
 type Gone = Pick<IndexBlock, "until" | "keys" | "cleared"> & Pick<IndexHead, "low">;
 
-/** Each writing has another `until`, so that of two who are about it one does not write. */
+/** Each write has a different `until`, so that one of two concurrent writers fails. */
 function changed(name: string, before: Gone | undefined, change: Partial<Gone>) {
   const { until = 0, keys = [], cleared = 0, low = 0 } = before ?? {};
   return { ...goneKeyOf(name), keys, cleared, low, ...change, until: until + 1 };
@@ -90,7 +90,7 @@ const putGone = (name: string, before: Gone | undefined, change: Partial<Gone>):
   when: [before === undefined ? ["pk", "missing"] : ["until", "=", before.until]],
 });
 
-/** The item as it is then; undefined where another has written it. */
+/** The new item; undefined if another process wrote it. */
 async function rewrite(
   deps: Deps,
   name: string,
@@ -101,7 +101,7 @@ async function rewrite(
   return ok ? changed(name, before, change) : undefined;
 }
 
-/** Deletes the blocks of segments that hold no record any more. Undefined where another is about it. */
+/** Deletes the blocks of empty segments. Undefined if another process does the same. */
 async function clearBlocks(
   deps: Deps,
   name: string,

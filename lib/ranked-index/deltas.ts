@@ -4,11 +4,11 @@ import { searchable } from "./search-text.ts";
 import { type IndexDelta, type IndexHead, termOf } from "./table.ts";
 
 export interface Entry {
-  /** What the record is found by; no two records have the same. */
+  /** Unique key of the record. */
   readonly key: string;
-  /** The values that lists may be filtered by; a field left out fits no filter. */
+  /** The values for filters; a missing field matches no filter. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What a search for a part of it finds; without one, only the search for nothing finds the record. */
+  /** The text for substring search; a record without text is found only by the empty search. */
   readonly text?: string;
 }
 
@@ -16,26 +16,26 @@ export interface FieldChange {
   readonly number: number;
   readonly before: Readonly<Record<string, string | undefined>>;
   readonly after: Readonly<Record<string, string | undefined>>;
-  /** The text from now on; unchanged where it is left out. */
+  /** The new text; unchanged if missing. */
   readonly text?: string;
 }
 
-/** A record that is in no block yet. */
+/** A record that is not in a block yet. */
 export interface Row {
   readonly number: number;
   readonly key: string;
   terms: readonly string[];
-  /** As it is searched; undefined where there never was one. */
+  /** Normalized for search; undefined if the record has no text. */
   text?: string;
 }
 
-/** What happens to one position of a set. */
+/** An addition or removal of one position of a set. */
 export interface Operation {
   readonly position: number;
   readonly present: boolean;
 }
 
-/** Segment -> term -> what happens to its set, in order. */
+/** Segment -> term -> operations on its set, in order. */
 export type Operations = Map<number, Map<string, Operation[]>>;
 
 export const toRow = ({ key, fields, text }: Entry, number: number): Row => ({
@@ -47,7 +47,7 @@ export const toRow = ({ key, fields, text }: Entry, number: number): Row => ({
 
 type Content = Pick<IndexDelta, "delta" | "first" | "terms" | "entries" | "changes" | "newTexts">;
 
-/** Puts into one delta what one transaction takes in. */
+/** Builds the delta of one transaction. */
 export function toDelta(
   head: IndexHead,
   entries: readonly Entry[],
@@ -81,7 +81,7 @@ export function toDelta(
   };
 }
 
-/** Nothing at all where there is no text. */
+/** An empty object if there are no texts. */
 function textsOf(
   { last }: IndexHead,
   entries: readonly Entry[],
@@ -97,7 +97,7 @@ function textsOf(
 const termsAt = ({ terms }: Content, places: readonly number[]): string[] =>
   places.map((place) => terms[place] ?? "");
 
-/** What deltas do to the sets of the blocks. Doing it again changes nothing, if it is done to the last. */
+/** The operations of deltas on the sets of blocks. Idempotent if all of them are applied. */
 export function operationsOf(deltas: readonly Content[]): Operations {
   const operations: Operations = new Map();
   const put = (number: number, terms: readonly string[], present: boolean): void => {
@@ -123,7 +123,7 @@ function operationsOn(operations: Operations, segment: number, term: string): Op
   return list;
 }
 
-/** The set after operations; the given set is used up. */
+/** The set after operations; modifies the given set. */
 export function applyOperations(set: Postings, operations: readonly Operation[]): Postings {
   let changed = set;
   for (const { position, present } of operations) {
@@ -134,10 +134,7 @@ export function applyOperations(set: Postings, operations: readonly Operation[])
 
 const NO_TEXTS: ReadonlyMap<number, string> = new Map();
 
-/**
- * The records that are in no block yet, and the changes of those that are, as the deltas since the last merge
- * tell them.
- */
+/** The records that are not in blocks yet, and the changes of those that are, from the deltas since the last merge. */
 export class Recent {
   readonly firstDelta: number;
   /** Numbers up to this one are in blocks. */
@@ -165,24 +162,24 @@ export class Recent {
     return this.#byKey.get(key);
   }
 
-  /** What happened to a set of the blocks since they were written. */
+  /** Operations on a set since its block was written. */
   changesOf(segment: number, term: string): readonly Operation[] {
     return this.#changes.get(segment)?.get(term) ?? [];
   }
 
-  /** Number -> text that it got since its segment's blocks were written. */
+  /** Number -> text that changed since its segment's blocks were written. */
   textsOf(segment: number): ReadonlyMap<number, string> {
     return this.#texts.get(segment) ?? NO_TEXTS;
   }
 
-  /** Number -> text, of all that the blocks do not have yet. */
+  /** Number -> text, for all texts that are not in blocks yet. */
   texts(): Map<number, string> {
     const texts = new Map([...this.#texts.values()].flatMap((ofSegment) => [...ofSegment]));
     for (const { number, text } of this.rows) if (text !== undefined) texts.set(number, text);
     return texts;
   }
 
-  /** The next delta; one that is known is passed over. */
+  /** Appends the next delta; known ones are skipped. */
   append(delta: Content): void {
     if (delta.delta !== this.nextDelta) return;
     this.deltas.push(delta);

@@ -14,16 +14,16 @@ import { TextBlocks } from "./text-blocks.ts";
 import { segmentsOf } from "./view.ts";
 
 const TRIES_MAX = 50;
-/** Tries before others are given time, and how long they are given at most, milliseconds. */
+/** Attempts without a pause, and the maximum pause in milliseconds. */
 const HASTY_TRIES = 3;
 const PAUSE_MAX_MS = 50;
 
-/** A transaction that was seen in part will be whole in a moment. */
+/** Waits: a transaction that is partly visible will soon be complete. */
 export async function pauseBefore(attempt: number): Promise<void> {
   if (attempt >= HASTY_TRIES) await sleep(Math.min(PAUSE_MAX_MS, attempt * 2));
 }
 
-/** What a process knows of an index: the newest head that it has seen, and what it has read of the rest. */
+/** A process's cache of an index: the newest head that it has seen, and the other data that it has read. */
 export class IndexCache {
   readonly blocks: Blocks;
   readonly texts: TextBlocks;
@@ -33,7 +33,7 @@ export class IndexCache {
   #head: IndexHead | undefined;
   #recent = new Recent({ firstDelta: 0, merged: 0 });
 
-  /** `slots` are those of the deltas, `textsMax` the characters of texts in memory. */
+  /** `slots` is the number of delta slots, `textsMax` the maximum number of text characters in memory. */
   constructor(
     deps: Pick<Ports, "tables">,
     name: string,
@@ -54,11 +54,11 @@ export class IndexCache {
     return this.#recent;
   }
 
-  /** The keys of numbers that are in blocks; empty of one that was taken away meanwhile. */
+  /** The keys of numbers in blocks; empty for records that were removed meanwhile. */
   async readKeys(numbers: readonly number[]): Promise<string[]> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       await pauseBefore(attempt);
-      // What is not there any more may have been taken away.
+      // Missing keys may belong to removed records.
       const head = attempt > 0 ? await this.readHead() : (this.#head ?? emptyHead(this.#name));
       await fetchWanted(this.#deps, this.blocks.wantKeys(head, numbers));
       const keys = numbers.map(
@@ -72,12 +72,12 @@ export class IndexCache {
     throw new Error(`the index ${this.#name} has numbers without a key`);
   }
 
-  /** The newest head, where all that it says of deltas is known. */
+  /** The newest head, if all its deltas are known. */
   get whole(): IndexHead | undefined {
     return this.#head?.nextDelta === this.#recent.nextDelta ? this.#head : undefined;
   }
 
-  /** Reads the head, then in one go what it speaks of and is not known; answers the head. */
+  /** Reads the head, then all unknown data that it references at once; returns the head. */
   async catchUp(terms: readonly string[] = []): Promise<IndexHead> {
     const head = await this.readHead();
     const deltas: IndexDelta[] = [];
@@ -102,7 +102,7 @@ export class IndexCache {
     return this.notice(head ?? emptyHead(this.#name));
   }
 
-  /** Answers the newest head that was seen. */
+  /** Returns the newest head seen. */
   notice(head: IndexHead): IndexHead {
     if (this.#head !== undefined && this.#head.version >= head.version) return this.#head;
     this.#head = head;

@@ -5,12 +5,12 @@ import { RankedIndex } from "./ranked-index.ts";
 import { emptyHead, rankedIndexTable } from "./table.ts";
 import { hostileSteps, tornTables } from "./test-torn-tables.ts";
 
-/** Merges often, so that a few records meet all that there is. */
+/** Merges often, so that a few records reach every code path. */
 const OFTEN = { mergeRows: 3, mergeDeltas: 2 };
 const WRITERS = 3;
 const RECORDS = 8;
 const READS = 6;
-/** Numbers given before: a block of keys and texts, or a segment, fills up a few records later. */
+/** Numbers assigned before: a block of keys and texts, or a segment, becomes full a few records later. */
 const BEFORE = [250, 65_530];
 
 const openIndex = (tables: Tables): RankedIndex => new RankedIndex({ tables }, "list", OFTEN);
@@ -18,10 +18,10 @@ const SIDES = [
   { left: "on", right: "off" },
   { left: "off", right: "on" },
 ];
-/** One lies among others, one in a block of its own. */
+/** One text in a block, one in a separate item. */
 const TEXTS = ["West", `East ${"é".repeat(200)}`];
 
-it("is seen as it was at one instant, however its writes are torn, with several writers at once", async () => {
+it("shows one instant with torn writes and several writers", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -43,7 +43,7 @@ it("is seen as it was at one instant, however its writes are torn, with several 
             const [taken] = (await index.take({ entries: [entry] })) ?? [];
             const record = { number: taken?.number ?? 0, side: 0 };
             written.set(key, record);
-            // A record, now and then an old one, turns from one side to the other at once.
+            // A record, sometimes an old one, moves from one side to the other atomically.
             for (let left = flips[own * RECORDS + at] ?? 0; left > 0; left -= 1) {
               const old = written.get(`${own}.${Math.floor(at / left)}`) ?? record;
               const sides = { before: SIDES[old.side] ?? {}, after: SIDES[1 - old.side] ?? {} };

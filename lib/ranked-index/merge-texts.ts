@@ -13,37 +13,37 @@ import {
   toContent,
 } from "./text-blocks.ts";
 
-/** Bytes of a text that lies with those of its neighbours, so that 256 of them make an item of 64 KB. */
+/** Maximum bytes of a text in a block, so that 256 of them form an item of 64 KB. */
 const SHORT_MAX_BYTES = 256;
 
 const isLong = (text: string): boolean => Buffer.byteLength(text) > SHORT_MAX_BYTES;
 
-/** The texts of a segment that a merge has put into blocks. */
+/** The texts of a segment that a merge has written to blocks. */
 export interface ChangedTexts {
   readonly known: CachedTexts;
   readonly blocks: Map<number, TextBlock>;
 }
 
-/** A block of texts that is to be changed. */
+/** A block of texts to change. */
 interface Part {
   readonly segment: number;
   readonly chunk: number;
   readonly known: CachedTexts;
-  /** Place -> text. */
+  /** Position -> text. */
   readonly texts: Map<number, string>;
-  /** The content of the block, where memory holds it. */
+  /** The content of the block, if it is in memory. */
   readonly content: TextContent | undefined;
   block: Block<Texts> | undefined;
-  /** Place -> `until` of what was there. */
+  /** Position -> previous `until`. */
   readonly long: Map<number, number>;
 }
 
-/** The texts of the deltas, on their way into blocks. */
+/** Merges the texts of deltas into blocks. */
 export class TextMerge {
   readonly #name: string;
   readonly #until: number;
   readonly #parts = new Map<number, Part>();
-  /** The lowest number that gets a text; Infinity without any. */
+  /** The lowest number with a new text; Infinity if there is none. */
   readonly lowest: number;
 
   constructor(name: string, blocks: TextBlocks, head: IndexHead, recent: Recent) {
@@ -61,7 +61,7 @@ export class TextMerge {
     this.lowest = lowest;
   }
 
-  /** What has to be read. */
+  /** The items to read. */
   want(): Wanted[] {
     const wanted: Wanted[] = [];
     for (const [first, part] of this.#parts) {
@@ -84,7 +84,7 @@ export class TextMerge {
     return wanted;
   }
 
-  /** What has to be written, once all is read: the long texts first, then what stands for them. */
+  /** The writes, once everything is read: long texts first, then the blocks that reference them. */
   plan(): { long: Write[]; blocks: Write[]; changed: ReadonlyMap<number, ChangedTexts> } {
     const until = this.#until;
     const long: Write[] = [];
@@ -123,7 +123,7 @@ function newPart(segment: number, chunk: number, known: CachedTexts): Part {
   return { segment, chunk, known, texts: new Map(), content, block, long: new Map() };
 }
 
-/** What the block of a content holds. */
+/** The texts in the block of a content. */
 function textsOf(content: TextContent): Texts {
   return Array.from(content.ends, (_, place) => (content.long.has(place) ? null : textAt(content, place)));
 }
@@ -134,7 +134,7 @@ function changedTexts({ texts, long }: Part, before: Texts): Texts {
   return Array.from(after, (text) => (text === undefined ? "" : text));
 }
 
-/** Place -> long text, of those that are known. */
+/** Position -> long text, if known. */
 function longTexts({ texts, content, long }: Part): Map<number, string> {
   const known = new Map<number, string>();
   if (content !== undefined) for (const place of content.long) known.set(place, textAt(content, place));

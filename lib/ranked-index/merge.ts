@@ -8,16 +8,16 @@ import { copyOf, encode } from "./postings.ts";
 import { type IndexHead, keysKey, postingsKey, rankedIndexTable } from "./table.ts";
 import type { TextBlocks } from "./text-blocks.ts";
 
-/** Blocks written in one transaction. */
+/** Blocks per transaction. */
 const WRITES_AT_ONCE = 50;
-/** Long texts written in one transaction: 3 MB at most. */
+/** Long texts per transaction: 3 MB at most. */
 const LONG_AT_ONCE = 32;
 
 interface Changed extends Pick<CachedSegment, "sets" | "keys"> {
   readonly known: CachedSegment;
 }
 
-/** What a merge has put into blocks, so that the head may say so. */
+/** The result of a merge, to be recorded in the head. */
 export interface Merged {
   /** Numbers up to this one are in blocks. */
   readonly last: number;
@@ -25,15 +25,14 @@ export interface Merged {
   readonly until: number;
   readonly segments: ReadonlyMap<number, Changed>;
   readonly texts: ReadonlyMap<number, ChangedTexts>;
-  /** The lowest number whose text is among them. */
+  /** The lowest number with a merged text. */
   readonly lowestText: number;
 }
 
 /**
- * Writes what the deltas say into the blocks, without a word to the head: readers go on to take it from the
- * deltas, and leave out of the blocks what lies beyond the head's `merged`. So it does not matter who sees how
- * much of it, nor how often it is done: a block that has been written by another is passed over. Undefined where
- * another is about it right now.
+ * Writes the deltas into the blocks without changing the head: readers still read them from the deltas and ignore the
+ * part of the blocks beyond the head's `merged`. So partly visible or repeated writes do no harm: blocks that another
+ * process has written are skipped. Undefined if another process is merging right now.
  */
 export async function writeBlocks(
   deps: Pick<Ports, "tables">,
@@ -118,12 +117,12 @@ function inBatches(writes: readonly Write[], size: number): Write[][] {
   );
 }
 
-/** The head that says what was merged. */
+/** The head after a merge. */
 export function mergedHead(head: IndexHead, { last, until, segments, ...merged }: Merged): IndexHead {
   const changed = { ...head.changed };
   for (const segment of segments.keys()) changed[String(segment)] = until;
   const next = { ...head, version: head.version + 1, merged: last, firstDelta: until, changed };
-  // Of a record that another has merged meanwhile as well.
+  // Another process may have merged these records meanwhile.
   if (merged.lowestText > head.merged) return next;
   const changedTexts = { ...head.changedTexts };
   for (const segment of merged.texts.keys()) changedTexts[String(segment)] = until;

@@ -3,7 +3,7 @@ import { PageSize } from "./page-size.ts";
 
 const KIB = 1024;
 
-test("reads a hundred small records together, and fewer of large ones, so that a page holds about as much", () => {
+test("reads a hundred small records together, and fewer large ones, so that pages have about the same size", () => {
   const size = new PageSize();
   expect(size.records).toBe(100);
   size.note(200);
@@ -14,7 +14,7 @@ test("reads a hundred small records together, and fewer of large ones, so that a
   expect(size.records).toBe(1);
 });
 
-test("comes back to more when records are small again", () => {
+test("increases again when records are small again", () => {
   const size = new PageSize();
   size.note(400 * KIB);
   for (let page = 0; page < 50; page += 1) size.note(300);

@@ -1,10 +1,10 @@
-/** Records read together at most, and the bytes that they should have together. */
+/** Maximum number of records read together, and their intended total size in bytes. */
 const RECORDS_MAX = 100;
 const PAGE_BYTES = 512 * 1024;
 
 /**
- * Chooses how many records a list reads together: fewer, the larger those were that it read before. So every reader
- * holds about as much, and many slow readers of large records do not fill the memory.
+ * Chooses how many records a list reads together: fewer if the previous ones were large. So every reader uses about the
+ * same memory, and many slow readers of large records do not exhaust it.
  */
 export class PageSize {
   #recordBytes = 0;
@@ -13,7 +13,7 @@ export class PageSize {
     return Math.max(1, Math.min(RECORDS_MAX, Math.floor(PAGE_BYTES / Math.max(1, this.#recordBytes))));
   }
 
-  /** Takes note of the average size of records that were read. A page of large ones counts at once. */
+  /** Records the average size of records that were read. Large records take effect at once. */
   note(recordBytes: number): void {
     this.#recordBytes = Math.max(recordBytes, (this.#recordBytes * 7 + recordBytes) / 8);
   }

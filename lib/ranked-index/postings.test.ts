@@ -25,7 +25,7 @@ function everyNth(step: number): number[] {
 }
 
 describe("a set of positions", () => {
-  it("holds what was added and not removed, through its encoding", () => {
+  it("contains what was added and not removed, also after encoding", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(position, fc.boolean()), { maxLength: 300 }), (changes) => {
         const model = new Set<number>();
@@ -54,7 +54,7 @@ describe("a set of positions", () => {
 });
 
 describe("an intersection", () => {
-  it("counts and picks as a plain filter does, of sparse and dense, negated and clipped sets", () => {
+  it("counts and selects like a plain filter, for sparse, dense, negated and clipped sets", () => {
     const source = fc.oneof(
       fc.array(position, { maxLength: 60 }),
       fc.integer({ min: 2, max: 12 }).map(everyNth),

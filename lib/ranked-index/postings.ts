@@ -1,16 +1,16 @@
 /**
- * Sets of positions inside a segment: a sorted array while there are few, a bitmap beyond. All functions
- * are pure but for `add` and `remove`, which answer the set to go on with.
+ * Sets of positions inside a segment: a sorted array for small sets, a bitmap for large ones. All functions are pure
+ * except `add` and `remove`, which return the set to use from then on.
  */
 
-/** Numbers in one segment. */
+/** Numbers per segment. */
 export const SEGMENT_SIZE = 65_536;
 /** Words of a bitmap. */
 export const WORDS = SEGMENT_SIZE / 32;
-/** Positions up to which a set is kept as an array: beyond, a bitmap is smaller. */
+/** Maximum number of positions in an array: beyond it, a bitmap is smaller. */
 const SPARSE_MAX = 4_096;
 
-/** Positions in order, `count` of them in use. */
+/** Sorted positions; the first `count` are in use. */
 export interface Sparse {
   readonly kind: "sparse";
   count: number;
@@ -27,7 +27,7 @@ export type Postings = Sparse | Dense;
 
 export const emptyPostings = (): Postings => ({ kind: "sparse", count: 0, positions: new Uint16Array(8) });
 
-/** A set of its own with the same positions. */
+/** A copy of the set. */
 export function copyOf(set: Postings): Postings {
   if (set.kind === "dense") return { ...set, words: set.words.slice() };
   return { ...set, positions: set.positions.slice() };
@@ -39,7 +39,7 @@ export function has(set: Postings, position: number): boolean {
   return at < set.count && set.positions[at] === position;
 }
 
-/** The set with a position; the given set is used up. */
+/** Adds a position; modifies the given set. */
 export function add(set: Postings, position: number): Postings {
   if (set.kind === "dense") {
     if (!has(set, position)) {
@@ -62,7 +62,7 @@ export function add(set: Postings, position: number): Postings {
   return set;
 }
 
-/** The set without a position; the given set is used up. */
+/** Removes a position; modifies the given set. */
 export function remove(set: Postings, position: number): Postings {
   if (!has(set, position)) return set;
   if (set.kind === "dense") {
@@ -76,7 +76,7 @@ export function remove(set: Postings, position: number): Postings {
 }
 
 function lowerBound(set: Sparse, position: number): number {
-  // Positions mostly arrive in order: the end is looked at first.
+  // Positions mostly arrive in order: check the end first.
   if (set.count === 0 || (set.positions[set.count - 1] ?? 0) < position) return set.count;
   let low = 0;
   let high = set.count;
@@ -100,7 +100,7 @@ function toDense(set: Sparse): Dense {
 const SPARSE_MARK = 0;
 const DENSE_MARK = 1;
 
-/** Bytes of a set, to be kept in an item: at most 8 KB and a mark. */
+/** The bytes of a set, to store in an item: at most 8 KB and a type byte. */
 export function encode(set: Postings): Uint8Array {
   const body =
     set.kind === "sparse"
@@ -134,15 +134,15 @@ function bitCount(word: number): number {
   return (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
-/** A test that a set makes: its positions, or all others. */
+/** A test by a set: its positions, or all others. */
 export interface Term {
   readonly set: Postings;
   readonly negated: boolean;
 }
 
 /**
- * Positions from `from` to before `to` that pass every term: how many, and how to pick the k-th highest.
- * Work is done on the smallest array where there is one, else on whole words.
+ * Positions from `from` to before `to` that are in every term: their number, and a way to select the k-th highest.
+ * Iterates over the smallest array if there is one, otherwise over bitmap words.
  */
 export function intersect(terms: readonly Term[], from: number, to: number): Selection {
   if (to <= from) return NOTHING;
@@ -158,7 +158,7 @@ export function intersect(terms: readonly Term[], from: number, to: number): Sel
 
 export interface Selection {
   readonly count: number;
-  /** Positions, highest first, without the first `skip`, at most `take`. */
+  /** Positions, highest first, after the first `skip`, at most `take`. */
   pick(skip: number, take: number): number[];
 }
 

@@ -13,7 +13,7 @@ interface Row {
   fields: Record<string, string>;
 }
 
-/** Merges often, so that a few records meet all that there is. */
+/** Merges often, so that a few records reach every code path. */
 const OFTEN = { mergeRows: 7, mergeDeltas: 3 };
 
 async function select(
@@ -64,7 +64,7 @@ describe("a ranked index", () => {
     expect(found).toEqual(fits.slice(offset, offset + limit).map(({ number, key }) => ({ number, key })));
   };
 
-  it("answers any filter at any offset as a plain list does, after additions and changes, from any reader", async () => {
+  it("returns the same as a plain list for any filter at any offset, after additions and changes, for any reader", async () => {
     const value = fc.constantFrom("a", "b", "c");
     const row = fc.record({
       topic: value,
@@ -108,7 +108,7 @@ describe("a ranked index", () => {
     );
   });
 
-  it("gives two writers and any number of callers their turns, and loses nothing", async () => {
+  it("serializes two writers and any number of callers, and loses nothing", async () => {
     const one = new RankedIndex(platform.ports, "shared", OFTEN);
     const other = new RankedIndex(platform.ports, "shared", OFTEN);
     const taken = await Promise.all(
@@ -148,7 +148,7 @@ describe("a ranked index", () => {
     expect((await platform.ports.tables.get(rankedIndexTable, key))?.version).toBe(1);
   });
 
-  it("numbers a record once, however often it is taken in while it is recent", async () => {
+  it("numbers a record once, even if it is added repeatedly while it is recent", async () => {
     const index = new RankedIndex(platform.ports, "once", OFTEN);
     const entry = { key: "a", fields: { topic: "x" } };
     expect(await index.take({ entries: [entry] })).toEqual([{ key: "a", number: 1, added: true }]);
@@ -156,7 +156,7 @@ describe("a ranked index", () => {
     expect((await select(index, [], { offset: 0, limit: 10 })).total).toBe(1);
   });
 
-  it("has records settled before they leave its recent part, also those of a writer that died", async () => {
+  it("settles records before they leave its recent part, including those of a writer that died", async () => {
     const dying = new RankedIndex(platform.ports, "settled", OFTEN);
     const settle = () => Promise.reject(new Error("died"));
     await expect(dying.take({ entries: [{ key: "dying", fields: {} }], settle })).rejects.toThrow("died");
@@ -175,7 +175,7 @@ describe("a ranked index", () => {
     expect(settled.toSorted()).toEqual(["dying", "k0", "k1", "k2", "k3", "k4", "k5", "k6"]);
   });
 
-  it("goes on over the border of a segment", async () => {
+  it("continues in the next segment", async () => {
     const index = new RankedIndex(platform.ports, "long", OFTEN);
     const head = { ...emptyHead("long"), version: 1, last: 65_530, merged: 65_530, low: 65_520 };
     await platform.ports.tables.write([{ op: "put", table: rankedIndexTable, item: head }]);

@@ -9,49 +9,49 @@ import { searchable } from "./search-text.ts";
 import { deltaKey, type IndexHead, rankedIndexTable } from "./table.ts";
 import { type Filter, passes, segmentsOf, type Tests, toTests, View } from "./view.ts";
 
-/** Writes of one transaction. */
+/** Writes per transaction. */
 const WRITES_MAX = 100;
 const TRIES_MAX = 50;
-/** Entries of one delta that bring no writes of their own. */
+/** Entries of one delta without writes of their own. */
 const ENTRIES_MAX = 256;
 /** The head and the delta. */
 const OWN_WRITES = 2;
-/** Bytes of texts in one delta, but for one text of any length: with keys and fields they make one item. */
+/** Bytes of texts per delta, except for a single text of any length: with keys and fields they form one item. */
 const TEXT_BYTES_MAX = 200_000;
 
-/** What one transaction is to bring into the index. */
+/** The additions and changes of one transaction. */
 export interface IndexBatch {
   readonly entries: readonly Entry[];
   readonly changes?: readonly FieldChange[];
-  /** Further writes of the transaction that belong to an entry and its number, `writesEach` of them at most. */
+  /** Additional writes for an entry and its number, at most `writesEach`. */
   readonly entryWrites?: (entry: Entry, number: number) => readonly Write[];
   readonly writesEach?: number;
-  /** Further writes of the transaction. */
+  /** Additional writes of the transaction. */
   readonly writes?: readonly Write[];
   /**
-   * Called once records are in the index for all to see, before they leave its recent part; again for the same
-   * ones where it is not known whether it was done.
+   * Called once records are visible in the index, before they leave its recent part; repeated if it is unknown whether
+   * an earlier call completed.
    */
   readonly settle?: (rows: readonly Row[]) => Promise<void>;
 }
 
-/** A record that is in the index. */
+/** A record in the index. */
 export interface Taken {
   readonly key: string;
   readonly number: number;
-  /** False where it was there before. */
+  /** False if it was in the index before. */
   readonly added: boolean;
 }
 
-/** The same for all who share an index, but for what they keep in memory. */
+/** Must be the same for all processes that share an index, except the memory limit. */
 export interface IndexOptions {
-  /** Records that are taken into deltas before they are merged into blocks. */
+  /** Number of records in deltas at which they are merged into blocks. */
   readonly mergeRows?: number;
-  /** Deltas that there are before they are merged. */
+  /** Number of deltas at which they are merged. */
   readonly mergeDeltas?: number;
   /**
-   * Characters of texts kept in memory, 1 byte each, 2 in blocks with any beyond Latin-1. What is beyond is read
-   * anew for each new search.
+   * Maximum characters of texts in memory: 1 byte each, or 2 in blocks with characters beyond Latin-1. Other texts are
+   * read again for each new search.
    */
   readonly textsInMemory?: number;
 }
@@ -61,26 +61,24 @@ const MERGE_DELTAS = 48;
 const TEXTS_IN_MEMORY = 16_000_000;
 
 /**
- * A list with exact totals at any offset: records are numbered in the order in which they are taken in; for
- * each value of a field and each segment of 65,536 numbers there is a set of positions. A filter is an
- * intersection of sets, a total their size, an offset a selection among them.
- *
- * What is taken in is written as it comes, as one small delta a transaction; now and then the deltas are merged
- * into the blocks that hold sets and keys. Writers get their turns by the head's version. A reader needs to see
- * no transaction whole: what the head says is in deltas and blocks was written before it, or with it and waited
- * for; what blocks hold beyond the head is left out.
+ * A list with exact totals at any offset. Records are numbered in the order of their addition; each value of a field
+ * has a set of positions per segment of 65,536 numbers. A filter is an intersection of sets, a total their size, an
+ * offset a selection in them. Each transaction appends one small delta; from time to time the deltas are merged into
+ * the blocks that contain sets and keys. The head's version serializes writers. Readers need not see whole
+ * transactions: everything that the head references was written before it, or with it and is awaited; data in blocks
+ * beyond the head is ignored.
  */
 export class RankedIndex {
   readonly #deps: Pick<Ports, "tables">;
   readonly #name: string;
   readonly #mergeRows: number;
   readonly #mergeDeltas: number;
-  /** Twice as many as there ever are: a reader that is late finds what its head speaks of. */
+  /** Twice the maximum number of deltas: a slow reader still finds the deltas of its head. */
   readonly #slots: number;
   readonly #known: IndexCache;
   /** Numbers of recent records that have been settled. */
   readonly #settled = new Set<number>();
-  /** Writers of this process take turns: nobody gains from losing to another. */
+  /** Serializes the writers of this process, which would otherwise conflict with each other. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: Pick<Ports, "tables">, name: string, options: IndexOptions = {}) {
@@ -95,20 +93,20 @@ export class RankedIndex {
     });
   }
 
-  /** The last number given; 0 before the first. */
+  /** The last assigned number; 0 before the first. */
   async last(): Promise<number> {
     return (await this.#known.readHead()).last;
   }
 
-  /** Numbers up to this one were in blocks when the index was last read here; undefined before that. */
+  /** Numbers up to this one were in blocks when this process last read the index; undefined before that. */
   get floor(): number | undefined {
     return this.#known.head?.merged;
   }
 
   /**
-   * Takes in as many entries as one transaction holds, and all changes; answers those that are in the index then.
-   * Undefined where the caller's own writes did not hold. Throws after many lost turns, and `limit_exceeded`
-   * where the changes alone bring more than 200 KB of texts or so.
+   * Adds as many entries as fit into one transaction, and all changes; returns the entries that are then in the index.
+   * Undefined if the caller's own writes failed their conditions. Throws after many conflicts, and `limit_exceeded` if
+   * the changes alone contain more than about 200 KB of texts.
    */
   take(batch: IndexBatch): Promise<readonly Taken[] | undefined> {
     const turn = this.#turn.then(() => this.#take(batch));
@@ -134,7 +132,7 @@ export class RankedIndex {
         if (failed === undefined) continue;
         if (failed) return undefined;
       }
-      // Not asked of what is recent: another may have merged it already.
+      // Computed here and not from the recent part: another process may have merged it already.
       const added = entries.map((entry, at) => toRow(entry, head.last + 1 + at));
       await this.#settle([...added, ...known], batch);
       const { rows, deltas } = this.#known.recent;
@@ -147,7 +145,7 @@ export class RankedIndex {
     throw new Error(`the index ${this.#name} is contended`);
   }
 
-  /** The entries that are not in the index yet, as many as there is room for. */
+  /** The entries that are not in the index yet, as many as fit. */
   #fitting(head: IndexHead, { entries, changes = [], writesEach = 0, writes = [] }: IndexBatch): Entry[] {
     const room = WRITES_MAX - OWN_WRITES - writes.length;
     const most = writesEach === 0 ? ENTRIES_MAX : Math.max(1, Math.floor(room / writesEach));
@@ -163,13 +161,13 @@ export class RankedIndex {
     return fitting;
   }
 
-  /** What was taken away may come in once more, with another number. */
+  /** Removed records may be added again with a new number. */
   #recentRow({ low }: IndexHead, key: string): Row | undefined {
     const row = this.#known.recent.row(key);
     return row !== undefined && row.number > low ? row : undefined;
   }
 
-  /** True where the caller's writes did not hold, undefined where another had the turn. */
+  /** True if the caller's writes failed their conditions, undefined after a conflict. */
   async #append(
     head: IndexHead,
     entries: readonly Entry[],
@@ -213,7 +211,7 @@ export class RankedIndex {
     for (const { number } of open) this.#settled.add(number);
   }
 
-  /** Brings the deltas into the blocks; only what is settled. Another may be about it as well. */
+  /** Merges settled deltas into the blocks. Other processes may do so concurrently. */
   async #merge(batch: IndexBatch): Promise<void> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       await pauseBefore(attempt);
@@ -224,7 +222,7 @@ export class RankedIndex {
       const { nextDelta } = recent;
       if (recent.deltas.length === 0) return;
       await this.#settle(recent.rows, batch);
-      // Another may have taken in more meanwhile.
+      // Another process may have added records meanwhile.
       if (this.#known.recent !== recent || recent.nextDelta !== nextDelta) continue;
       const merged = await writeBlocks(this.#deps, this.#name, this.#known, head, recent);
       if (merged === undefined) continue;
@@ -251,8 +249,8 @@ export class RankedIndex {
   }
 
   /**
-   * Takes the oldest records away, those up to a number: they are in no view from then on, and no number is given
-   * again. False where they were taken away before, or the caller's own writes did not hold.
+   * Removes the records up to a number: no later view contains them, and numbers are not reused. False if they were
+   * removed before, or the caller's own writes failed their conditions.
    */
   drop(low: number, writes: readonly Write[]): Promise<boolean> {
     const turn = this.#turn.then(() => this.#drop(low, writes));
@@ -273,7 +271,7 @@ export class RankedIndex {
     throw new Error(`the index ${this.#name} is contended`);
   }
 
-  /** The records that pass every filter, as they are at one instant. */
+  /** The records that match every filter, at one instant. */
   async view(filters: readonly Filter[]): Promise<View> {
     const tests = toTests(filters);
     const terms = tests.terms.map(({ term }) => term);
@@ -287,7 +285,7 @@ export class RankedIndex {
     throw new Error(`the index ${this.#name} changes faster than it can be read`);
   }
 
-  /** Of what is known; undefined where something of it is missing, or newer than the head. */
+  /** A view from the cache; undefined if data is missing or newer than the head. */
   #viewNow(tests: Tests, findings: ReadonlyMap<number, readonly NeedleMatches[]>): View | undefined {
     const head = this.#known.whole;
     if (head === undefined) return undefined;
@@ -303,7 +301,7 @@ export class RankedIndex {
         terms.push({ set, negated });
       }
       const found = findings.get(segment) ?? [];
-      // A segment may have begun since they were searched.
+      // A new segment may have started since the search.
       if (found.length < tests.needles.length) return undefined;
       for (const finding of found) {
         if (!this.#known.texts.isWhole(head, segment, finding)) return undefined;

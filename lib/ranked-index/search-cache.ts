@@ -3,16 +3,16 @@ import { applyOperations } from "./deltas.ts";
 import { copyOf, type Dense, type Postings, popcount, SEGMENT_SIZE, WORDS } from "./postings.ts";
 import { type JoinedTexts, searchTexts } from "./search-text.ts";
 
-/** Findings kept in memory, about 10 KB each. */
+/** Maximum number of cached results, about 10 KB each. */
 const FINDINGS_MAX = 256;
 const BLOCKS = SEGMENT_SIZE / KEYS_PER_BLOCK;
 const WORDS_PER_BLOCK = WORDS / BLOCKS;
 
-/** Where one needle was found in one segment, as its blocks of texts were when they were searched. */
+/** The matches of one needle in one segment, in its text blocks when they were searched. */
 export class NeedleMatches {
   readonly #needle: string;
   readonly #words = new Uint32Array(WORDS);
-  /** The `until` of each block then; NaN is none of them. */
+  /** The `until` of each block at that time; NaN for blocks that were not searched. */
   readonly #untils = new Float64Array(BLOCKS).fill(Number.NaN);
   #set: Dense | undefined;
 
@@ -20,7 +20,7 @@ export class NeedleMatches {
     this.#needle = needle;
   }
 
-  /** Whether a block has been searched as it is. */
+  /** Whether this version of a block was searched. */
   covers(chunk: number, until: number): boolean {
     return this.#untils[chunk] === until;
   }
@@ -36,7 +36,7 @@ export class NeedleMatches {
     this.#set = undefined;
   }
 
-  /** The positions, given the texts that some numbers got since; not to be changed. */
+  /** The positions after applying changed texts; do not modify. */
   after(texts: ReadonlyMap<number, string>): Postings {
     this.#set ??= { kind: "dense", count: popcount(this.#words), words: this.#words };
     if (texts.size === 0) return this.#set;
@@ -48,7 +48,7 @@ export class NeedleMatches {
   }
 }
 
-/** What was found lately: who pages through a search searches once. */
+/** Recent search results: paging through a search searches only once. */
 export class SearchCache {
   readonly #findings = new Map<string, NeedleMatches>();
 

@@ -4,7 +4,7 @@ import { joinTexts, searchable, searchTexts, TEXT_MAX, textAt, toNeedle } from "
 
 const text = fc.string({ unit: fc.constantFrom("a", "A", "b", "é", "İ", "😀"), maxLength: 8 });
 
-it("finds a needle where it is in a text, and never where it reaches from one into the next", () => {
+it("finds a needle inside a text, and never across two texts", () => {
   fc.assert(
     fc.property(fc.array(text, { maxLength: 12 }), text, (texts, wanted) => {
       fc.pre(wanted !== "");
@@ -20,7 +20,7 @@ it("finds a needle where it is in a text, and never where it reaches from one in
   );
 });
 
-it("searches the beginning of a text that is too long, without half a character at its end", () => {
+it("searches the beginning of a text that is too long, without splitting a surrogate pair", () => {
   const kept = searchable(`${"a".repeat(TEXT_MAX - 1)}😀`);
   expect(kept).toHaveLength(TEXT_MAX);
   expect(kept.isWellFormed()).toBe(true);

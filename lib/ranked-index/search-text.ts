@@ -1,16 +1,19 @@
-/** Characters of a text that are searched; what comes after them is not. At most 96 KB in UTF-8. */
+/** Characters of a text that are searched; the rest is ignored. At most 96 KB in UTF-8. */
 export const TEXT_MAX = 32_768;
 
-/** A text as it is kept and searched: in small letters, and without halves of characters, as tables keep none. */
+/**
+ * A text normalized for storage and search: lower case, truncated and well-formed, because tables store no unpaired
+ * surrogates.
+ */
 export const searchable = (text: string): string => toNeedle(text).slice(0, TEXT_MAX).toWellFormed();
 
-/** What is looked for, as texts are kept. */
+/** A needle, normalized like texts. */
 export const toNeedle = (text: string): string => text.toLowerCase().toWellFormed();
 
-/** Texts of a run of numbers, joined. */
+/** Texts of a range of numbers, joined. */
 export interface JoinedTexts {
   readonly joined: string;
-  /** Where each of them ends. */
+  /** End position of each text. */
   readonly ends: Uint32Array;
 }
 
@@ -24,11 +27,11 @@ export function joinTexts(texts: readonly string[]): JoinedTexts {
   return { joined: texts.join(""), ends };
 }
 
-/** The text at a place. */
+/** The text at a position. */
 export const textAt = ({ joined, ends }: JoinedTexts, place: number): string =>
   joined.slice(place === 0 ? 0 : ends[place - 1], ends[place] ?? 0);
 
-/** Tells the places of the texts that have a needle in them, in order; the needle is not empty. */
+/** Calls `found` with the positions of the texts that contain a needle, in order; the needle is not empty. */
 export function searchTexts(
   { joined, ends }: JoinedTexts,
   needle: string,
@@ -38,7 +41,8 @@ export function searchTexts(
   for (let at = joined.indexOf(needle); at >= 0; ) {
     while ((ends[place] ?? 0) <= at) place += 1;
     const end = ends[place] ?? 0;
-    // What reaches into the next text is in neither of them, and nothing that begins later here ends sooner.
+    // A match that extends into the next text is in neither of them, and no later match starting in this text ends
+    // earlier.
     if (at + needle.length <= end) found(place);
     at = joined.indexOf(needle, end);
   }

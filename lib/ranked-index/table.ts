@@ -3,52 +3,52 @@ import type { Key, TableSpec } from "../platform/tables.ts";
 import { chunkOf, positionOf, segmentOf } from "./block-positions.ts";
 
 /**
- * The head of an index: how far it goes, and where its records are found. What was taken in lately lies in
- * deltas, from `firstDelta` to before `nextDelta`; what was before them lies in blocks.
+ * The head of an index: its extent and the location of its records. Recent additions are in the deltas from
+ * `firstDelta` to before `nextDelta`; earlier ones are in blocks.
  */
 export interface IndexHead extends Key {
-  /** One more at every change of the head. */
+  /** Incremented by every change of the head. */
   readonly version: number;
-  /** The last number given. */
+  /** The last assigned number. */
   readonly last: number;
-  /** Numbers up to this one are gone. */
+  /** Numbers up to this one were removed. */
   readonly low: number;
   /** Numbers up to this one are in blocks. */
   readonly merged: number;
   readonly firstDelta: number;
   readonly nextDelta: number;
-  /** Segment -> `firstDelta` since its blocks were last written. */
+  /** Segment -> `firstDelta` when its blocks were last written. */
   readonly changed: Readonly<Record<string, number>>;
-  /** The same for texts that had been in blocks before; left out where there is none. */
+  /** The same for texts that were in blocks before; missing if there are none. */
   readonly changedTexts?: Readonly<Record<string, number>>;
 }
 
-/** The positions of one value in one segment, or the keys or texts of a run of numbers, or one long text. */
+/** The positions of one value in one segment, or the keys or texts of a range of numbers, or one long text. */
 export interface IndexBlock extends Key {
-  /** Deltas before this one are in it; those from `firstDelta` on may be. */
+  /** Deltas before this one are included; those from `firstDelta` on may be. */
   readonly until: number;
   readonly bytes?: Uint8Array;
   readonly keys?: readonly string[];
   readonly texts?: Texts;
-  /** Of what is taken away: segments of which no blocks are left. */
+  /** For removals: segments without remaining blocks. */
   readonly cleared?: number;
 }
 
-/** Texts as they are searched; null stands for a long one in a block of its own, which is written before. */
+/** Normalized texts; null marks a long text in a separate item, which is written first. */
 export type Texts = readonly (string | null)[];
 
-/** What one transaction took in: never changed, and overwritten once it is in the blocks. */
+/** The additions of one transaction: immutable, and overwritten once they are in blocks. */
 export interface IndexDelta extends Key {
   readonly delta: number;
   /** The number of its first entry. */
   readonly first: number;
-  /** Terms that the others name by their places. */
+  /** Terms that the other members reference by index. */
   readonly terms: readonly string[];
-  /** A key and the places of its terms. */
+  /** A key and the indexes of its terms. */
   readonly entries: readonly (readonly [key: string, ...terms: number[]])[];
-  /** A number, the terms that it loses, and those that it gets. */
+  /** A number, the terms to remove, and the terms to add. */
   readonly changes: readonly (readonly [number: number, drops: readonly number[], puts: readonly number[]])[];
-  /** A number and its text from then on, as it is searched; entries and changes alike. Left out without any. */
+  /** A number and its new normalized text, for entries and changes. Missing if there are none. */
   readonly newTexts?: readonly (readonly [number: number, text: string])[];
 }
 
@@ -57,12 +57,12 @@ export const rankedIndexTable: TableSpec<IndexHead & IndexBlock & IndexDelta> = 
   indexes: {},
 };
 
-/** Longest value that stands in a sort key itself, characters; a longer one stands there by its hash. */
+/** Longest value in characters that is part of a sort key; longer values are hashed. */
 const VALUE_IN_KEY_MAX = 200;
 
 export const headKeyOf = (index: string): Key => ({ pk: index, sk: "head" });
 
-/** Where keys of records lie that were taken away, as long as something of the records may be left. */
+/** Item with the keys of removed records, until all their data is deleted. */
 export const goneKeyOf = (index: string): Key => ({ pk: index, sk: "gone" });
 
 export const emptyHead = (index: string): IndexHead => ({
@@ -76,7 +76,7 @@ export const emptyHead = (index: string): IndexHead => ({
   changed: {},
 });
 
-/** Deltas take turns in so many slots. */
+/** Deltas reuse this number of slots in turn. */
 export function deltaKey(index: string, delta: number, slots: number): Key {
   return { pk: index, sk: `d#${String(delta % slots).padStart(4, "0")}` };
 }
@@ -85,22 +85,22 @@ export function postingsKey(index: string, segment: number, term: string): Key {
   return { pk: `${index}#${segment}`, sk: `p#${term}` };
 }
 
-/** Where the key of a number lies. */
+/** Key of the block with the key of a number. */
 export function keysKey(index: string, number: number): Key {
   return { pk: `${index}#${segmentOf(number)}`, sk: `k#${String(chunkOf(number)).padStart(4, "0")}` };
 }
 
-/** Where the text of a number lies, with those of its neighbours. */
+/** Key of the block with the text of a number. */
 export function textsKey(index: string, number: number): Key {
   return { pk: `${index}#${segmentOf(number)}`, sk: `t#${String(chunkOf(number)).padStart(4, "0")}` };
 }
 
-/** Where the text of a number lies that is too long to lie with those of its neighbours. */
+/** Key of the item with the text of a number that is too long for a block. */
 export function longTextKey(index: string, number: number): Key {
   return { pk: `${index}#${segmentOf(number)}`, sk: `x#${String(positionOf(number)).padStart(5, "0")}` };
 }
 
-/** The name of a field's value among the postings. */
+/** The name of the set of a field's value. */
 export function termOf(field: string, value: string): string {
   if (value.length <= VALUE_IN_KEY_MAX) return `${field}=${value}`;
   return `${field}#${createHash("sha256").update(value).digest("hex")}`;

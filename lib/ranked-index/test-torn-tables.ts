@@ -3,19 +3,19 @@ import type { StoredItem } from "../platform/item-size.ts";
 import { compareUtf8 } from "../platform/key-order.ts";
 import type { Key, Page, Query, TableSpec, Tables, Write, WriteOutcome } from "../platform/tables.ts";
 
-/** Lets everything else go on for as long as it likes. */
+/** Yields to all other tasks for a random time. */
 export type Step = () => Promise<void>;
 
-/** How long one stands still now and then, turns of the others. */
+/** Turns of the others that a pause takes. */
 const PAUSES = [1, 1, 1, 1, 1, 1, 30, 300];
 
-/** A step after which anybody may be next, and an order of values that nobody can foresee. */
+/** A step after which any task may run next, and an unpredictable order of values. */
 export function hostileSteps(
   scheduler: { schedule(task: Promise<void>): Promise<void> },
   chance: Iterator<number>,
 ): {
   readonly step: Step;
-  /** Without standing still: a transaction is slow, not stuck. */
+  /** Without pauses: a transaction is slow, not stuck. */
   readonly briefStep: Step;
   readonly shuffle: <Value>(values: readonly Value[]) => Value[];
   calm(): void;
@@ -50,9 +50,9 @@ interface Cell {
 }
 
 /**
- * Tables in memory that promise what DynamoDB does and no more: a transaction is all or nothing and nobody else
- * writes its items meanwhile, but they change one by one, in any order, and readers see each of them before or
- * after it. A batch or a query reads its items one by one as well. Whatever is read is read at the time.
+ * In-memory tables with only DynamoDB's guarantees: a transaction is all or nothing and no other writer changes its
+ * items meanwhile, but the items change one at a time, in any order, and readers see each of them before or after its
+ * change. Batches and queries also read items one at a time, each in its current state.
  */
 export function tornTables({
   step,
@@ -109,7 +109,7 @@ export function tornTables({
     query: async <Item extends Key>(table: TableSpec<Item>, { pk }: Query): Promise<Page<Item>> => {
       const prefix = `${table.name}\n${pk}\n`;
       const items: Item[] = [];
-      // Item by item in the order of the keys, as they are when their turn comes.
+      // One item at a time in key order, in its state at that time.
       for (let last: string | undefined; ; ) {
         await step();
         const next = [...cells.keys()]
@@ -130,7 +130,7 @@ export function tornTables({
   };
 }
 
-/** Bytes go through JSON as an object of their places. */
+/** JSON represents bytes as an object keyed by index. */
 function revive(name: string, value: unknown): unknown {
   return name === "bytes" ? Uint8Array.from(Object.values(value as Record<string, number>)) : value;
 }

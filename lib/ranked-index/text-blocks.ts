@@ -8,32 +8,32 @@ import { type JoinedTexts, joinTexts } from "./search-text.ts";
 import { type IndexHead, longTextKey, type Texts, textsKey } from "./table.ts";
 import { segmentsOf } from "./view.ts";
 
-/** Blocks read at once. */
+/** Blocks read concurrently. */
 const READ_AT_ONCE = 64;
 
 export const NO_TEXTS: Block<Texts> = { until: -1, value: [] };
 
-/** The texts of a block, ready to be searched. */
+/** The texts of a block, prepared for search. */
 export interface TextContent extends JoinedTexts {
-  /** Places of texts that have a block of their own. */
+  /** Positions of texts that are in separate items. */
   readonly long: ReadonlySet<number>;
 }
 
 export interface TextBlock {
   readonly until: number;
-  /** Missing where memory does not hold it. */
+  /** Missing if it is not in memory. */
   readonly content?: TextContent;
 }
 
-/** The texts of a segment in memory: as they are at least since `asOf`, the head's `firstDelta` then. */
+/** The texts of a segment in memory, at least as new as `asOf`, which is the head's `firstDelta` at that time. */
 export interface CachedTexts {
   asOf: number;
-  /** The head's `merged` then. */
+  /** The head's `merged` at that time. */
   merged: number;
   readonly blocks: Map<number, TextBlock>;
 }
 
-/** The texts that an index has in blocks, and what was found in them. */
+/** The texts in the blocks of an index, and search results in them. */
 export class TextBlocks {
   readonly #deps: Pick<Ports, "tables">;
   readonly #name: string;
@@ -43,21 +43,21 @@ export class TextBlocks {
   /** Characters in memory. */
   #size = 0;
 
-  /** `sizeMax` is how many characters of texts memory holds; what is beyond is read anew for each new search. */
+  /** `sizeMax` is the maximum number of characters in memory; texts beyond it are read again for each new search. */
   constructor(deps: Pick<Ports, "tables">, name: string, sizeMax: number) {
     this.#sizeMax = sizeMax;
     this.#deps = deps;
     this.#name = name;
   }
 
-  /** What is known of a segment at the time of this head. */
+  /** The cached texts of a segment for this head. */
   segment(head: IndexHead, segment: number): CachedTexts {
     const name = String(segment);
     const cached = this.#segments.get(segment) ?? { asOf: -1, merged: 0, blocks: new Map() };
     this.#segments.set(segment, cached);
     const rewritten = (head.changedTexts?.[name] ?? 0) > cached.asOf;
     if (!rewritten && (head.changed[name] ?? 0) <= cached.asOf) return cached;
-    // What was added lies beyond the blocks that were full.
+    // Blocks that were not full may have new texts.
     for (const chunk of cached.blocks.keys())
       if (rewritten || firstOf(segment, chunk + 1) - 1 > cached.merged) this.#put(cached, chunk, undefined);
     cached.asOf = head.firstDelta;
@@ -65,10 +65,7 @@ export class TextBlocks {
     return cached;
   }
 
-  /**
-   * Searches the blocks of all segments for needles, as far as it has not been done: segment -> what was found of
-   * each of them.
-   */
+  /** Searches the blocks of all segments for needles, unless done before: segment -> matches of each needle. */
   async search(
     head: IndexHead,
     needles: readonly string[],
@@ -95,7 +92,7 @@ export class TextBlocks {
     return found;
   }
 
-  /** Whether a finding tells all of its segment at the time of this head. */
+  /** Whether the matches cover the whole segment for this head. */
   isWhole(head: IndexHead, segment: number, finding: NeedleMatches): boolean {
     const { blocks } = this.segment(head, segment);
     for (const chunk of chunksOf(head, segment)) {
@@ -126,7 +123,7 @@ export class TextBlocks {
       for (const [chunk, { until, value }] of read) {
         const long = await this.#readLong(firstOf(segment, chunk), value);
         const content = toContent(value, long);
-        // What was asked for before a merge may be from before it.
+        // A read that started before a merge may return older data.
         if (content === undefined || cached.asOf !== asOf) continue;
         this.#put(cached, chunk, { until, content });
         for (const finding of findings) finding.search(chunk, until, content);
@@ -134,7 +131,7 @@ export class TextBlocks {
     }
   }
 
-  /** Place -> long text. */
+  /** Position -> long text. */
   async #readLong(first: number, texts: Texts): Promise<Map<number, string>> {
     const long = new Map<number, string>();
     const wanted = texts.flatMap((text, place) =>
@@ -152,7 +149,7 @@ export class TextBlocks {
     return long;
   }
 
-  /** What was merged is what the memory holds now, of a segment that it knew when the merge began. */
+  /** Replaces cached blocks with merged ones, if the segment did not change since the merge started. */
   keep(segment: number, known: CachedTexts, head: IndexHead, blocks: ReadonlyMap<number, TextBlock>): void {
     if (this.#segments.get(segment) !== known || known.asOf > head.firstDelta) return;
     known.asOf = head.firstDelta;
@@ -160,12 +157,12 @@ export class TextBlocks {
     for (const [chunk, block] of blocks) this.#put(known, chunk, block);
   }
 
-  /** Forgets blocks, as others write to them as well. */
+  /** Drops blocks that others write too. */
   forget(known: CachedTexts, chunks: Iterable<number>): void {
     for (const chunk of chunks) this.#put(known, chunk, undefined);
   }
 
-  /** Keeps the memory bounded: whoever searches reads all in turn, so what is there stays. */
+  /** Limits the memory. Every search reads all blocks in turn, so cached ones are kept. */
   #put({ blocks }: CachedTexts, chunk: number, block: TextBlock | undefined): void {
     this.#size -= blocks.get(chunk)?.content?.joined.length ?? 0;
     blocks.delete(chunk);
@@ -177,7 +174,7 @@ export class TextBlocks {
   }
 }
 
-/** The blocks of a segment that hold texts of numbers after `low` up to `merged`. */
+/** The blocks of a segment with texts of numbers after `low` up to `merged`. */
 function* chunksOf({ low, merged }: IndexHead, segment: number): Generator<number> {
   const from = Math.max(low + 1, firstOf(segment, 0));
   const to = Math.min(merged, firstOf(segment, 0) + SEGMENT_SIZE - 1);
@@ -185,7 +182,7 @@ function* chunksOf({ low, merged }: IndexHead, segment: number): Generator<numbe
     yield chunkOf(number);
 }
 
-/** The content of a block; undefined where a long text is not known. */
+/** The content of a block; undefined if a long text is missing. */
 export function toContent(texts: Texts, long: ReadonlyMap<number, string>): TextContent | undefined {
   const places = new Set<number>();
   const whole: string[] = [];

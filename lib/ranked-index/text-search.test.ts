@@ -9,7 +9,7 @@ import { emptyHead, rankedIndexTable } from "./table.ts";
 import type { Filter } from "./view.ts";
 
 const RESOURCES = { tables: [rankedIndexTable], queues: [], rules: [], schedules: [] };
-/** Merges often, so that a few records meet all that there is. */
+/** Merges often, so that a few records reach every code path. */
 const OFTEN = { mergeRows: 7, mergeDeltas: 3 };
 
 interface Row {
@@ -20,7 +20,7 @@ interface Row {
 
 const kind = fc.constantFrom("a", "b");
 const letters = fc.string({ unit: fc.constantFrom("a", "B", "é", "İ", "\u4e16"), maxLength: 6 });
-/** Short ones, and long ones that lie by themselves. */
+/** Short texts, and long ones in separate items. */
 const text = fc.oneof(
   { weight: 4, arbitrary: letters },
   letters.map((end) => `${"-".repeat(300)}${end}`),
@@ -66,7 +66,7 @@ describe("text in a ranked index", () => {
     await folder.remove();
   });
 
-  /** An index that has given some numbers before, none of which is left. */
+  /** An index that has assigned numbers before and contains no records. */
   const openAfter = async (name: string, before: number): Promise<void> => {
     const head = { ...emptyHead(name), version: 1, last: before, merged: before, low: before };
     await platform.ports.tables.write([{ op: "put", table: rankedIndexTable, item: head }]);
@@ -74,7 +74,7 @@ describe("text in a ranked index", () => {
   const open = (name: string, options: IndexOptions, tables: Tables = platform.ports.tables): RankedIndex =>
     new RankedIndex({ tables }, name, options);
 
-  /** Puts all records in, as many at a time as go. */
+  /** Adds all records, as many at a time as fit. */
   const takeAll = async (
     index: RankedIndex,
     entries: readonly { key: string; fields: Record<string, string>; text?: string }[],
@@ -87,7 +87,7 @@ describe("text in a ranked index", () => {
     return sizes;
   };
 
-  it("is found as in a plain list, with any filters at any offset, after changes and merges of any writer", async () => {
+  it("finds the same as a plain list, with any filters at any offset, after changes and merges of any writer", async () => {
     let count = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -156,7 +156,7 @@ describe("text in a ranked index", () => {
     );
   }, 60_000);
 
-  it("takes as many entries at once as their texts leave room for", async () => {
+  it("adds as many entries at once as their texts permit", async () => {
     const index = open("big", OFTEN);
     const entries = Array.from({ length: 40 }, (_, at) => ({
       key: `k${at}`,
@@ -169,7 +169,7 @@ describe("text in a ranked index", () => {
     expect((await open("big", OFTEN).view([{ contains: "END 3" }])).total).toBe(10);
   });
 
-  /** Tables that tell the sort keys of what is read and written. */
+  /** Tables that record the sort keys of reads and writes. */
   const watched = (): { tables: Tables; touched: string[] } => {
     const touched: string[] = [];
     const { tables } = platform.ports;
@@ -200,7 +200,7 @@ describe("text in a ranked index", () => {
       text: `Text ${from + at}`,
     }));
 
-  it("costs nothing where there is none, and to search for the same again one read of the head", async () => {
+  it("needs no reads without texts, and one read of the head to repeat a search", async () => {
     const { tables, touched } = watched();
     const bare = open("bare", OFTEN, tables);
     await takeAll(
@@ -219,7 +219,7 @@ describe("text in a ranked index", () => {
     expect(touched).toEqual(["head"]);
   });
 
-  it("is read anew only where it can have changed, after another's merge", async () => {
+  it("reads texts again only if another process's merge may have changed them", async () => {
     const { tables, touched } = watched();
     await openAfter("grown", 250);
     const writer = open("grown", OFTEN);
@@ -240,7 +240,7 @@ describe("text in a ranked index", () => {
   });
 
   describe("while it is read", () => {
-    /** Tables that keep back the first answer with this block of texts. */
+    /** Tables that delay the first response with this block of texts. */
     const slow = (pk: string, sk: string) => {
       const { tables } = platform.ports;
       const asked = Promise.withResolvers<void>();
@@ -257,7 +257,7 @@ describe("text in a ranked index", () => {
       return { tables: { ...tables, batchGet }, asked: asked.promise, answer: answered.resolve };
     };
 
-    it("is not taken for what a merge has put there meanwhile", async () => {
+    it("does not cache data from before a concurrent merge", async () => {
       await takeAll(open("list", OFTEN), numbered(0, 20));
       const { tables, asked, answer } = slow("list#0", "t#0000");
       const index = open("list", OFTEN, tables);
@@ -271,7 +271,7 @@ describe("text in a ranked index", () => {
       expect((await index.view([{ contains: "text" }])).total).toBe(29);
     });
 
-    it("is not left out of a segment that has begun meanwhile", async () => {
+    it("includes a segment that started meanwhile", async () => {
       const head = { ...emptyHead("list"), version: 1, last: 131_065, merged: 131_065, low: 65_530 };
       await platform.ports.tables.write([{ op: "put", table: rankedIndexTable, item: head }]);
       const { tables, asked, answer } = slow("list#0", "t#0255");

@@ -7,11 +7,11 @@ import { termOf } from "./table.ts";
 export interface FieldFilter {
   readonly field: string;
   readonly value: string;
-  /** All records but those with the value. */
+  /** Matches all records except those with the value. */
   readonly negated?: boolean;
 }
 
-/** The records whose text has this in it, whether in capitals or not; nothing is in every text. */
+/** The records whose text contains this, ignoring case; the empty text matches every record. */
 export interface TextFilter {
   readonly contains: string;
 }
@@ -29,10 +29,10 @@ export interface TermTest {
   readonly negated: boolean;
 }
 
-/** What filters ask of a record. */
+/** The conditions of filters. */
 export interface Tests {
   readonly terms: readonly TermTest[];
-  /** What its text has in it, as texts are searched. */
+  /** Substrings of the text, normalized for search. */
   readonly needles: readonly string[];
 }
 
@@ -51,30 +51,30 @@ export const passes = ({ terms, text = "" }: Pick<Row, "terms" | "text">, tests:
   tests.terms.every(({ term, negated }) => terms.includes(term) !== negated) &&
   tests.needles.every((needle) => text.includes(needle));
 
-/** What a view is made of: all of one instant. */
+/** The parts of a view, all of one instant. */
 export interface ViewParts {
-  /** Records up to this number are gone. */
+  /** Records up to this number were removed. */
   readonly low: number;
   /** Records up to this number are in blocks. */
   readonly merged: number;
-  /** All those after it, in order. */
+  /** All later records, in order. */
   readonly rows: readonly Row[];
-  /** How many of them there were. */
+  /** Number of those records. */
   readonly count: number;
-  /** Those of them that pass, oldest first. */
+  /** Those of them that match, oldest first. */
   readonly passing: readonly Found[];
-  /** What passes in each segment, the highest segment first. */
+  /** The matching records of each segment, the highest segment first. */
   readonly selections: readonly { readonly segment: number; readonly selection: Selection }[];
-  /** Keys of numbers up to `merged`. */
+  /** Reads the keys of numbers up to `merged`. */
   readonly readKeys: (numbers: readonly number[]) => Promise<string[]>;
 }
 
-/** The records that pass some filters, as they were at one instant. */
+/** The records that match some filters, at one instant. */
 export class View {
   readonly #parts: ViewParts;
-  /** How many pass. */
+  /** Number of matching records. */
   readonly total: number;
-  /** The last number that was given by then. */
+  /** The last number assigned by then. */
   readonly last: number;
 
   constructor(parts: ViewParts) {
@@ -88,7 +88,7 @@ export class View {
     return this.#parts.merged;
   }
 
-  /** Those that pass, newest first, without the first `offset`, at most `limit`; fewer where some were taken away since. */
+  /** The matching records, newest first, from `offset`, at most `limit`; fewer if some were removed since. */
   async page({ offset, limit }: { offset: number; limit: number }): Promise<Found[]> {
     const { passing, selections, readKeys } = this.#parts;
     const end = Math.max(0, passing.length - offset);
@@ -118,7 +118,7 @@ export class View {
   }
 }
 
-/** The segments that hold numbers after `low` up to `merged`, the highest first. */
+/** The segments with numbers after `low` up to `merged`, the highest first. */
 export function segmentsOf(low: number, merged: number): number[] {
   if (merged <= low) return [];
   const lowest = segmentOf(low + 1);

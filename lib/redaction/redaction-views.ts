@@ -1,6 +1,6 @@
 /**
- * A text without one kind of encoding, and where each of its characters came from: character `i` stands for
- * `starts[i]` up to `ends[i]` of the text as it was given.
+ * A text with one kind of encoding removed, and the origin of its characters: character `i` comes from `starts[i]` up
+ * to `ends[i]` of the original text.
  */
 export interface View {
   readonly text: string;
@@ -51,7 +51,7 @@ export function unescapeView(view: View): View | undefined {
 
 interface Decoded {
   readonly text: string;
-  /** Characters of the encoded text. */
+  /** Length of the encoded text. */
   readonly length: number;
 }
 
@@ -75,7 +75,7 @@ function decode(written: string): readonly Decoded[] | undefined {
 const codePoint = (code: number): string | undefined =>
   code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
 
-/** Bytes of UTF-8, each as `%XX`; bytes that are not UTF-8 stand for the character of their number. */
+/** Bytes of UTF-8, each as `%XX`; invalid UTF-8 is decoded as Latin-1. */
 function decodePercent(escapes: string): readonly Decoded[] {
   const bytes = Buffer.from(escapes.replaceAll("%", ""), "hex");
   const decoded: Decoded[] = [];
@@ -91,12 +91,12 @@ function decodePercent(escapes: string): readonly Decoded[] {
   return decoded;
 }
 
-/** Without what stands between the digits of base64 that is cut into lines, in the alphabet of RFC 4648. */
+/** Removes the separators between lines of base64, and converts to the alphabet of RFC 4648. */
 export function base64View(view: View): View {
   return filtered(view, /[\s>]+/g, (text) => text.replaceAll("-", "+").replaceAll("_", "/"));
 }
 
-/** Without what stands between the bytes of a hex dump, in lower case. */
+/** Removes the separators between the bytes of a hex dump, in lower case. */
 export function hexView(view: View): View {
   return filtered(view, /0[xX]|\\[xX]|[\s:,;\\%-]+/g, (text) => text.toLowerCase());
 }
@@ -112,7 +112,7 @@ function filtered(view: View, dropped: RegExp, change: (text: string) => string)
   return made.view();
 }
 
-/** The stretch of a text itself. */
+/** A range of the text itself. */
 export function plainView(text: string, start: number, end: number): View {
   const length = Math.min(end, text.length) - start;
   const starts = new Int32Array(length);
@@ -124,7 +124,7 @@ export function plainView(text: string, start: number, end: number): View {
   return { text: text.slice(start, start + length), starts, ends };
 }
 
-/** Builds a view of a view: never longer than what it is made of. */
+/** Builds a view of a view, which is never longer than its source. */
 class ViewBuilder {
   readonly #from: View;
   readonly #pieces: string[] = [];
@@ -146,7 +146,7 @@ class ViewBuilder {
     this.#length += end - start;
   }
 
-  /** Text that stands for a stretch of what the view is made of. */
+  /** Adds text that comes from a range of the source. */
   add(text: string, start: number, end: number): void {
     this.#pieces.push(text);
     const from = this.#from.starts[start] ?? 0;

@@ -32,7 +32,7 @@ const html = (value: string): string => value.replaceAll(/[&<>"']/g, (character)
 const base64 = (value: string, before = "", behind = ""): string =>
   Buffer.from(before + value + behind).toString("base64");
 
-/** How a value may come out of a program. */
+/** Encodings in which a program may print a value. */
 const FORMS: readonly [name: string, encode: (value: string) => string][] = [
   ["as it stands", (value) => value],
   ["percent-encoded", encodeURIComponent],
@@ -133,7 +133,7 @@ describe("redaction", () => {
       expect(clean).toMatch(/^before .*\*\*\*.* after$/s);
       if (!name.includes("base64"))
         expect(clean.replaceAll(/x{8}|(?:78){4,}\s?|7\n?8/g, "").length).toBeLessThan(40);
-      // What is left of base64 around the secret does not give it away.
+      // The rest of the base64 around the secret does not reveal it.
       expect(Buffer.from(clean.replaceAll("***", ""), "base64").includes(secret.slice(0, 6))).toBe(false);
     }
   });
@@ -156,18 +156,18 @@ describe("redaction", () => {
     expect(redact(text)).toBe(text);
   });
 
-  it("replaces secrets that overlap as one and neighbours one by one", () => {
+  it("replaces overlapping secrets as one and adjacent ones separately", () => {
     const redact = redactor(["secret", "secret-longer"]);
     expect(redact("secret-longer secret secretsecret")).toBe("*** *** ******");
   });
 
-  it("finds a secret across the pieces of a long text", () => {
+  it("finds a secret across the chunks of a long text", () => {
     const redact = redactor(["correct-horse"]);
     for (let before = 65_500; before < 65_560; before += 7)
       expect(redact(`${"x".repeat(before)}correct-horse&#33;`)).toBe(`${"x".repeat(before)}***&#33;`);
   });
 
-  it("takes time in proportion to the text, whatever is in it", () => {
+  it("takes linear time for any text", () => {
     const redact = redactor(['"\\\\\\x"', "%%%%%%%%", "&&&&'''\"\"", "aaaaaaaa"]);
     for (const part of ["\\", "%", "&amp;", "%25", "'", "'\\''", "a ", "61", "&#x0", "YWFh\n"]) {
       const started = process.cpuUsage().user;

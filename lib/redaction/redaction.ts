@@ -1,43 +1,43 @@
 import { base64View, hexView, plainView, unescapeView, type View } from "./redaction-views.ts";
 
 const REPLACEMENT = "***";
-/** Shorter values would black out ordinary text. */
+/** Redacting shorter values would remove ordinary text. */
 const SHORTEST_SECRET = 4;
-/** Escapes in escapes that are looked into: a URL in JSON in a log line. */
+/** Maximum nesting of escapes, such as a URL in JSON in a log line. */
 const ESCAPE_LEVELS = 4;
-/** What escapes begin with: for values that consist of what is escaped. */
+/** Start characters of escapes, for values that consist of escaped characters. */
 const ESCAPE_MARKS: readonly string[] = ["%", "&", "\\", "'", "+"];
-/** Longest part of a value that is looked for first. */
+/** Maximum length of the part of a value that is searched first. */
 const SEED_LENGTH = 12;
 
-/** A text is searched in pieces of so many characters, which bounds the memory that it takes. */
+/** Texts are searched in chunks of this many characters, which limits memory. */
 const PIECE_LENGTH = 64 * 1024;
-/** Longest form of one character of a value, with what may stand between two of them. */
+/** Maximum length of one encoded character, with separators. */
 const LONGEST_FORM = 24;
 
-/** What is looked for in a text that holds a seed, in the form that the views give it. */
+/** The values to search in a text that contains a seed, in the form that views have. */
 interface Needles {
-  /** A text that holds a value in some form matches; most other texts do not. */
+  /** Matches every text that contains a value in some form, and few other texts. */
   readonly seeds: RegExp;
-  /** How far a value may reach over the end of a piece, in characters. */
+  /** Maximum number of characters that a value may extend beyond a chunk. */
   readonly overlap: number;
   readonly plain: ReadonlySet<string>;
-  /** With a space for each plus sign, as in the query of a URL. */
+  /** Values with spaces for plus signs, as in a URL's query. */
   readonly spaced: ReadonlySet<string>;
   readonly base64: ReadonlySet<string>;
   readonly hex: ReadonlySet<string>;
 }
 
 export interface Redactor {
-  /** Values shorter than 4 characters are left out. */
+  /** Values shorter than 4 characters are ignored. */
   add(values: Iterable<string>): void;
   redact(text: string): string;
 }
 
 /**
- * Replaces values in texts: as they stand, percent-encoded, as HTML character references, escaped for JSON, JavaScript or a
- * shell, in base64 (also inside of longer base64, and in lines) and in hex, and where such escapes are in each other.
- * A value stays known for good: old logs may still hold it.
+ * Replaces values in texts: literal, percent-encoded, as HTML character references, escaped for JSON, JavaScript or a
+ * shell, in base64 (also within longer base64, and in lines) and in hex, and in nested escapes. Values are never
+ * forgotten: old logs may still contain them.
  */
 export function createRedactor(): Redactor {
   const known = new Set<string>();
@@ -98,7 +98,7 @@ function find({ text, starts, ends }: View, needles: ReadonlySet<string>, found:
   }
 }
 
-/** Ranges that overlap are replaced as one. */
+/** Overlapping ranges are replaced as one. */
 function replaceRanges(text: string, ranges: readonly Range[]): string {
   const sorted = [...ranges].sort((one, other) => one.start - other.start || other.end - one.end);
   let clean = "";
@@ -111,7 +111,7 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
   return clean + text.slice(done);
 }
 
-/** The characters of base64 text that the value alone decides, wherever it starts in a group of three bytes. */
+/** The base64 characters that depend only on the value, for each offset in a group of three bytes. */
 function base64Pieces(value: string): string[] {
   const bytes = Buffer.from(value);
   const pieces = [0, 1, 2].map((offset) => base64Piece(bytes, offset));
@@ -124,7 +124,7 @@ function base64Piece(value: Buffer, offset: number): string {
   return padded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + value.length) * 8) / 6));
 }
 
-/** Texts one of which stands in every text that holds the value, in whatever form. */
+/** Texts of which every text that contains the value in some form contains at least one. */
 function seedsOf(value: string): string[] {
   const letters = longestRun(value, /[A-Za-z0-9]+/g);
   const seeds =
@@ -136,7 +136,7 @@ function seedsOf(value: string): string[] {
   return seeds;
 }
 
-/** Of a dump in one piece, in lines, in groups of two bytes, and byte by byte. */
+/** For dumps without separators, in lines, in groups of two bytes, and by byte. */
 function hexSeeds(hex: string): string[] {
   const [a = "", b = "", c = "", d = "", e = "", f = ""] = hex.match(/../g) ?? [];
   const apart = [" ", ":", "-", ",", ", ", ";", "\\x"].map((between) => [a, b, c].join(between));
@@ -155,7 +155,7 @@ function longestRun(text: string, pattern: RegExp): string {
   return (text.match(pattern) ?? []).reduce((best, run) => (run.length > best.length ? run : best), "");
 }
 
-/** ASCII characters with each of them escaped, though they need not be. */
+/** ASCII characters, each of them escaped unnecessarily. */
 function escapedForms(characters: string): string[] {
   const codes = [...characters].map((character) => character.charCodeAt(0).toString(16));
   const [first = ""] = codes;
@@ -168,7 +168,7 @@ function escapedForms(characters: string): string[] {
   ];
 }
 
-/** Two parts of which a line break is in one at most, without the characters that alphabets differ in. */
+/** Two parts, at most one of which a line break can split, without the characters in which alphabets differ. */
 function base64Seeds(piece: string): string[] {
   const runs = (piece.match(/[A-Za-z0-9]{3,}/g) ?? []).flatMap((run) =>
     run.length < 8 ? [run] : [run.slice(0, run.length >> 1), run.slice(run.length >> 1)],

@@ -13,30 +13,30 @@ import {
 } from "./table.ts";
 import { byEvent, settleTail } from "./tail.ts";
 
-/** Fields that the log may be filtered by, besides `processed`. Seed: workflow 4. */
+/** Fields that the log can be filtered by, in addition to `processed`. Seed: workflow 4. */
 export const INDEXED_FIELDS = ["topic", "name", "source", "workspace", "run_id", "workflow_name"] as const;
-/** The one value of `processed` that is kept: all others are processed. */
+/** The only value of `processed` in the index: all other records are processed. */
 export const UNPROCESSED = { field: "processed", value: "false" } as const;
 const UNPROCESSED_TERM = termOf(UNPROCESSED.field, UNPROCESSED.value);
 
-/** Changes of records taken into the index in one transaction, each with a write. */
+/** Changes of records per transaction, each with a write. */
 const CHANGES_AT_ONCE = 30;
-/** Items of the tail that stand for several of the records taken in, each with a check. */
+/** Tail items of several records per transaction, each with a condition check. */
 const TOGETHER_AT_ONCE = 40;
 const TRIES_MAX = 20;
 
 export type IndexDeps = Pick<Ports, "tables"> & { readonly eventIndex: RankedIndex };
 
 export interface IndexOptions {
-  /** Items of the tail as they were just read, of records to be indexed as well. */
+  /** Tail items that were just read, of records that must be indexed too. */
   readonly known?: readonly TailItem[];
-  /** Called with records before they leave the tail, maybe more than once. */
+  /** Called with records before they leave the tail, possibly more than once. */
   readonly tell?: (events: readonly StoredEvent[]) => Promise<void>;
 }
 
 /**
- * Brings records into the index, numbered oldest first, and what changed of those that are in it.
- * One that is there in its final form already is passed over, however often it comes.
+ * Adds records to the index, numbered oldest first, and updates those that changed. Records that are already indexed in
+ * their final form are skipped.
  */
 export async function indexEvents(
   deps: IndexDeps,
@@ -58,7 +58,7 @@ interface Pending {
   readonly tail: TailItem;
 }
 
-/** Answers the ids that may still have to be done. */
+/** Returns the ids that may still be pending. */
 async function indexSome(
   deps: IndexDeps,
   ids: readonly string[],
@@ -80,11 +80,11 @@ async function indexSome(
   });
   const changing = open.filter(({ tail }) => tail.number !== undefined).slice(0, CHANGES_AT_ONCE);
   if (fresh.length === 0 && changing.length === 0) return [];
-  // What is recorded stays in the tail until it is told.
+  // Records stay in the tail until `tell` has resolved.
   const told = fresh.length > 0 ? tell?.(fresh.map(({ event }) => event)) : undefined;
   const taking = deps.eventIndex.take({
     entries: fresh.map(({ event }) => entryOf(event)),
-    // Whoever is in the index and out of its recent part is out of the tail, and cannot come in again.
+    // A record in the index but not in its recent part has left the tail, and cannot be added again.
     entryWrites: ({ key }) =>
       tails.get(key)?.ids === undefined
         ? [{ op: "check", table: eventTailTable, key: tailKey(key), when: [["pk", "exists"]] }]
@@ -98,7 +98,7 @@ async function indexSome(
     },
   });
   const [taken] = await Promise.all([taking, told]);
-  // Undefined: another indexer did some of it meanwhile, and what is left is found anew.
+  // Undefined: another indexer did some of the work concurrently; the rest is computed again.
   if (taken === undefined) return wanted;
   const done = new Set([
     ...taken.filter(({ added }) => added).map(({ key }) => key),
@@ -114,7 +114,7 @@ const endOf = ({ pk, sk }: TailItem): Write => ({
   when: [["pk", "exists"]],
 });
 
-/** Nothing of it has left the tail since it was read. */
+/** Checks that none of its records has left the tail since it was read. */
 const unchanged = ({ pk, sk, left = 0 }: TailItem): Write => ({
   op: "check",
   table: eventTailTable,
@@ -122,7 +122,7 @@ const unchanged = ({ pk, sk, left = 0 }: TailItem): Write => ({
   when: [["left", "=", left]],
 });
 
-/** What is still to be done of records, by their ids. `places` are the names of items that they were found in. */
+/** The pending work of records, by their ids. `places` are the keys of the items that contained them. */
 async function tailItems(
   deps: Pick<Ports, "tables">,
   ids: readonly string[],
@@ -137,7 +137,7 @@ async function tailItems(
   const found = new Map([...known, ...byEvent(fresh)]);
   const others = ids.filter((id) => !found.has(id));
   if (others.length === 0) return found;
-  // A record that was parked may be processed all the same, by a message that was slow.
+  // A parked record may still be processed by a delayed message.
   const keys = others.flatMap((id) => [tailKey(id, "indexed"), tailKey(id, "parked")]);
   for (const item of await deps.tables.batchGet(eventTailTable, keys)) found.set(item.sk, item);
   return found;

@@ -9,7 +9,7 @@ import { processedWrite } from "./process.ts";
 import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
 import { oldestUnindexed, unindexed } from "./tail.ts";
 
-/** Merges often, so that a few records meet all that there is. */
+/** Merges often, so that a few records reach every code path. */
 const OFTEN = { mergeRows: 4, mergeDeltas: 2 };
 const EVERYTHING = { offset: 0, limit: 1_000 };
 const NOW = "2026-03-02T10:00:00.000Z";
@@ -39,7 +39,7 @@ function eventOf(number: number, matched: boolean): StoredEvent {
   };
 }
 
-/** In one transaction. What has but to be indexed has one item in the tail, where there are several. */
+/** In one transaction. Several records that only have to be indexed share one tail item. */
 async function record(tables: Tables, events: readonly StoredEvent[]): Promise<void> {
   const tailOf = ({ event_id }: StoredEvent) => ({ ...tailKey(event_id), resend_at: NOW, resends: 0 });
   const done = events.filter(({ processed }) => processed);
@@ -73,7 +73,7 @@ async function list(
 const EVENTS = 14;
 const READS = 4;
 
-it("shows every acknowledged event once at any time, however its transactions are torn, with two indexers at once", async () => {
+it("shows every acknowledged event exactly once at any time, with torn transactions and two indexers", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -126,7 +126,7 @@ it("shows every acknowledged event once at any time, however its transactions ar
             expect(new Set(records.map(({ id }) => id)).size).toBe(records.length);
           }
         };
-        // One process indexes and reads, one indexes, one reads.
+        // One process indexes and reads, one only indexes, one only reads.
         const shared = openIndex(tables);
         const actors = [
           emitter(),

@@ -8,7 +8,7 @@ import { INDEXED_FIELDS, UNPROCESSED } from "./index-events.ts";
 import { eventKey, eventLogTable, type StoredEvent } from "./table.ts";
 import { unindexed } from "./tail.ts";
 
-/** A record as callers see it: all fourteen fields, always. Seed: workflow 2.3. */
+/** A record in responses: always all fourteen fields. Seed: workflow 2.3. */
 export const eventRecord = z
   .object({
     id: z.int().describe("Record number, in order of arrival"),
@@ -29,7 +29,7 @@ export const eventRecord = z
   .meta({ id: "EventLogRecord" });
 export type EventRecord = z.infer<typeof eventRecord>;
 
-/** Filters of the log; all that are given apply together. Seed: workflow 4. */
+/** Filters of the log, combined with AND. Seed: workflow 4. */
 export interface EventFilters {
   readonly topic?: string | undefined;
   readonly name?: string | undefined;
@@ -47,13 +47,13 @@ export interface EventListing {
 
 export type LogDeps = Pick<Ports, "tables" | "blobs"> & { readonly eventIndex: RankedIndex };
 
-/** How far the index may have gone on since it was last read here for its keys since then to be few, records. */
+/** Maximum number of records since this process last read the index for which reading the keys since then is cheap. */
 const NEAR = 1_024;
 
 /**
- * The records that fit the filters, newest first: how many in all, and those from `offset` on. The index
- * answers for what it holds; the few records that it does not hold yet are read from the tail and come
- * first, counted on from the last number, so a caller reads its own write.
+ * The records that match the filters, newest first: the total, and the records from `offset` on. The index covers the
+ * records that it contains; the few that it does not contain yet are read from the tail and come first, with
+ * provisional numbers after the last one, so that callers read their own writes.
  */
 export async function listEvents(
   deps: LogDeps,
@@ -69,9 +69,9 @@ export async function listEvents(
 }
 
 /**
- * The index, and the ids of the records that it does not hold, newest first. A record leaves the tail only when it
- * is in the index for all to see, so with the tail read first none is missed; one that was in the tail may be in
- * the index all the same, but not in the part of it that was in blocks before the tail was read.
+ * The index, and the ids of the records that it does not contain, newest first. A record leaves the tail only after it
+ * is visible in the index, so reading the tail first misses none. A record in the tail may also be in the index, but
+ * not in the blocks that were written before the tail was read.
  */
 async function readTogether(
   deps: LogDeps,
@@ -154,7 +154,7 @@ async function* indexedRecords(
   }
 }
 
-/** Records with their data; one whose data lies in a blob goes out before the next is read. */
+/** Records with their data; a record whose data is a blob is yielded before the next one is read. */
 async function* withData(
   deps: LogDeps,
   numbered: readonly Numbered[],

@@ -26,7 +26,7 @@ const emit = async (...drafts: EventDraft[]): Promise<string[]> => {
 const ids = (records: readonly EventRecord[]): number[] => records.map(({ id }) => id);
 
 describe("numbers", () => {
-  it("are given in the order of arrival, from 1, and shown before the index gives them", async () => {
+  it("follow the order of arrival, from 1, and are shown before the record is indexed", async () => {
     await emit(draft("a"), draft("b"));
     await emit(draft("c"));
     const before = (await readLog(test.deps)).records;
@@ -39,7 +39,7 @@ describe("numbers", () => {
     expect((await readLog(test.deps)).records).toEqual(before);
   });
 
-  it("go on in order while some are indexed and some are not", async () => {
+  it("stay in order while only some records are indexed", async () => {
     await emit(draft("a"), draft("b"));
     await test.drain();
     await emit(draft("c"), draft("d"));
@@ -52,7 +52,7 @@ describe("numbers", () => {
     ]);
   });
 
-  it("stay what they are when events are indexed again, at the same time and in any order", async () => {
+  it("do not change if events are indexed again, concurrently and in any order", async () => {
     const events = await emit(...Array.from({ length: 25 }, (_, n) => draft(`t${n}`)));
     await Promise.all([
       indexEvents(test.deps, events.toReversed()),
@@ -70,7 +70,7 @@ describe("filters", () => {
   const VALUES = ["", "x", "y"];
   const FIELDS = ["topic", "name", "source", "workspace", "run_id", "workflow_name"] as const;
 
-  it("apply each and together, with exact totals at any offset and limit, indexed or not", async () => {
+  it("apply alone and combined, with exact totals at any offset and limit, indexed or not", async () => {
     await storeWorkflow(test.deps, onTopic("listens", "x"));
     const drafts = Array.from({ length: 60 }, (_, n): EventDraft => {
       const value = (field: number): string => VALUES[Math.floor(n / 3 ** (field % 3) + field) % 3] ?? "";
@@ -86,7 +86,7 @@ describe("filters", () => {
     });
     await emit(...drafts.slice(0, 20));
     await emit(...drafts.slice(20, 40));
-    // A part is indexed and processed, a part only indexed, a part only recorded.
+    // Some are indexed and processed, some only indexed, some only recorded.
     await test.drain(["dispatch"]);
     const half = (await readLog(test.deps, { topic: "x", processed: false })).records.slice(3);
     for (const { event_id } of half) await dispatchEvent(test.deps, event_id);
@@ -122,7 +122,7 @@ describe("filters", () => {
 });
 
 describe("processing", () => {
-  it("marks an event that matched something once its runs are made, and never again", async () => {
+  it("marks an event with matches as processed once its runs exist, and only once", async () => {
     await storeWorkflow(test.deps, onTopic("listens", "x"));
     const [id = ""] = await emit(draft("x"));
     expect((await readLog(test.deps, { processed: false })).total).toBe(1);
@@ -136,14 +136,14 @@ describe("processing", () => {
     expect((await readLog(test.deps, { topic: "x" })).records).toEqual([record]);
   });
 
-  it("is taken up again by the sweep when the messages were lost, after some minutes and ever more rarely", async () => {
+  it("is repeated by the sweep if messages were lost, after some minutes and less and less often", async () => {
     await storeWorkflow(test.deps, onTopic("listens", "x"));
     await emit(draft("x"));
     await loseMessages("dispatch", "index-events");
     expect(await resendPending(test.deps, 100)).toBe(0);
     test.clock.advance(3 * 60_000);
     expect(await resendPending(test.deps, 100)).toBe(1);
-    // The claim moved its time on: another sweep leaves it alone.
+    // The claim postponed its next attempt: another sweep ignores it.
     expect(await resendPending(test.deps, 100)).toBe(0);
     await loseMessages("dispatch", "index-events");
     test.clock.advance(60_000);
@@ -156,7 +156,7 @@ describe("processing", () => {
     expect(await resendPending(test.deps, 100)).toBe(0);
   });
 
-  it("is sent by one of two sweeps that come at the same time", async () => {
+  it("is repeated by only one of two concurrent sweeps", async () => {
     await emit(draft("x"));
     await loseMessages("index-events");
     test.clock.advance(3 * 60_000);
@@ -164,7 +164,7 @@ describe("processing", () => {
     expect(sent.toSorted()).toEqual([0, 1]);
   });
 
-  it("leaves out of the sweep what was given up, until it is revived", async () => {
+  it("excludes parked events from the sweep until they are revived", async () => {
     await storeWorkflow(test.deps, onTopic("listens", "x"));
     const [id = ""] = await emit(draft("x"));
     await test.drain(["dispatch"]);
@@ -183,7 +183,7 @@ describe("processing", () => {
     ]);
   });
 
-  it("takes what was processed after it was given up as processed for good", async () => {
+  it("accepts that a parked event was processed after all", async () => {
     await storeWorkflow(test.deps, onTopic("listens", "x"));
     const [id = ""] = await emit(draft("x"));
     await test.drain(["dispatch"]);

@@ -26,20 +26,20 @@ export function processedWrite(eventId: string, now: number): Write {
   };
 }
 
-/** Tells the index that a record was processed. */
+/** The bus entry that tells the index that a record was processed. */
 export function processedEntry(eventId: string): BusEntry {
   return { source: EVENT_SOURCE, detailType: EVENT_PROCESSED, detail: { event_id: eventId } };
 }
 
-/** Times that the sweep puts one event on the bus again at most. */
+/** Maximum number of times that the sweep publishes one event again. */
 const RESENDS_MAX = 20;
 const RESEND_BACKOFF_MS = 60_000;
 const TAIL_PAGE = 500;
 
 /**
- * Puts events on the bus again that were not indexed or not processed in time. Each is claimed first by
- * moving its time on, so two sweeps never send the same one at once; one that never works is sent ever more
- * rarely and in the end parked.
+ * Publishes events again that were not indexed or processed in time. Each is claimed first by postponing its next
+ * attempt, so that two sweeps never send the same event concurrently. An event that keeps failing is sent less and less
+ * often and finally parked.
  */
 export async function resendPending(
   deps: Pick<Ports, "tables" | "bus" | "clock" | "log">,
@@ -89,22 +89,22 @@ async function resend(deps: Pick<Ports, "tables" | "bus" | "clock">, item: TailI
   return true;
 }
 
-/** What has to be heard of an event again: all of it, or that it was processed. */
+/** The bus entries to repeat for an event: all of it, or that it was processed. */
 function entriesFor(event: StoredEvent): BusEntry[] {
   const recorded = recordedEntry(event);
   return event.processed && event.matches.length > 0 ? [processedEntry(event.event_id)] : [recorded];
 }
 
 /**
- * Notes why an event could not be processed. Once it is indexed it leaves the sweep until it is redriven;
- * before that the sweep goes on to see it indexed.
+ * Records why an event could not be processed. If it is indexed, it leaves the sweep until it is redriven; otherwise
+ * the sweep continues until it is indexed.
  */
 export async function failEvent(deps: Pick<Ports, "tables">, eventId: string, error: string): Promise<void> {
   await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error } }, [["processed", "=", false]]);
   await moveTail(deps, eventId, "indexed", "parked");
 }
 
-/** The event is looked after by the sweep again. */
+/** Returns the event to the sweep. */
 export async function reviveEvent(deps: Pick<Ports, "tables">, eventId: string): Promise<void> {
   await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error: "" } }, [
     ["processed", "=", false],

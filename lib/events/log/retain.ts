@@ -5,9 +5,9 @@ import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import type { Retention } from "../../settings/config.ts";
 import { EVENT_INDEX, eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
 
-/** Records removed in one sweep. */
+/** Maximum number of records removed per sweep. */
 const REMOVED_MAX = 5_000;
-/** Writes of one transaction. */
+/** Writes per transaction. */
 const WRITES_AT_ONCE = 100;
 
 export type RetainEventsDeps = Pick<Ports, "tables" | "blobs" | "clock" | "log"> & {
@@ -16,8 +16,8 @@ export type RetainEventsDeps = Pick<Ports, "tables" | "blobs" | "clock" | "log">
 };
 
 /**
- * Removes records of the log that are older than the setting says, oldest first. One that waits to be processed stays,
- * and so do those after it. Numbers are not given again. Answers how many were removed.
+ * Removes the records of the log that exceed the retention setting, oldest first. Stops at the first record that is
+ * still unprocessed. Numbers are not reused. Returns the number of removed records.
  */
 export async function retainEvents(deps: RetainEventsDeps): Promise<number> {
   const { eventsMs } = deps.retention;
@@ -41,7 +41,7 @@ export async function retainEvents(deps: RetainEventsDeps): Promise<number> {
   return removed;
 }
 
-/** One that was given up waits for nobody. */
+/** A record that failed for good is not pending. */
 const isDue = ({ created_at, processed, error }: StoredEvent, before: string): boolean =>
   created_at < before && (processed || error !== "");
 
@@ -53,7 +53,7 @@ async function eventsOf(
   return new Map(events.map((event) => [event.event_id, event]));
 }
 
-/** Blobs first: who comes again finds in the records what there was. */
+/** Deletes blobs first: after a crash, the records still list the remaining ones. */
 async function removeEvents(deps: Pick<Ports, "tables" | "blobs">, ids: readonly string[]): Promise<void> {
   const events = [...(await eventsOf(deps, ids)).values()];
   const blobs = events.flatMap(({ data_blob }) => data_blob ?? []);

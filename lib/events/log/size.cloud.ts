@@ -16,12 +16,12 @@ const RESOURCES = {
   rules: [],
   schedules: [],
 };
-/** A larger log is asked for by `WEFT_LOG_SIZE`, as an emulator takes minutes for it. */
+/** `WEFT_LOG_SIZE` requests a larger log, which takes an emulator minutes. */
 const LARGE = Number(process.env.WEFT_LOG_SIZE ?? 0);
 const RECORDED = { unindexed: 30, atOnce: 4 };
 /** Twice the tail's partitions and the head, then deltas with sets, keys and records of two segments. */
 const CALLS_MAX = 18;
-/** Deltas since the last merge, of which there may be none, and the sets of one more segment. */
+/** The deltas since the last merge, if any, and the sets of one more segment. */
 const MORE_ITEMS = 48 + 7;
 const MINUTES = 60_000;
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => clients.close());
 
 it(
-  "answers any filter at any offset of 10,000 records as a plain array does",
+  "returns the same as a plain array for any filter at any offset of 10,000 records",
   async () => {
     await log.growTo(10_000, RECORDED);
     small = await log.expectExact();

@@ -14,7 +14,7 @@ const RESOURCES = {
 const RECORDED = { unindexed: 30, atOnce: 4 };
 /** Twice the tail's partitions and the head, then deltas with sets, keys and records of two segments. */
 const CALLS_MAX = 18;
-/** Deltas since the last merge, of which there may be none, and the sets of one more segment. */
+/** The deltas since the last merge, if any, and the sets of one more segment. */
 const MORE_ITEMS = 48 + 7;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -31,13 +31,13 @@ afterAll(async () => {
   await folder.remove();
 });
 
-it("answers any filter at any offset of 10,000 records as a plain array does", async () => {
+it("returns the same as a plain array for any filter at any offset of 10,000 records", async () => {
   await log.growTo(10_000, RECORDED);
   small = await log.expectExact();
   expect(small.cold.calls).toBeLessThanOrEqual(CALLS_MAX);
 });
 
-it("answers them of 100,000 records as well, and reads no more for it", async () => {
+it("does the same for 100,000 records, without more reads", async () => {
   await log.growTo(100_000, RECORDED);
   const { cold, warm } = await log.expectExact();
   expect(cold.calls).toBeLessThanOrEqual(small.cold.calls);

@@ -1,24 +1,24 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 
-/** A trigger that an event matched when it was recorded: what dispatch starts, no more and no less. */
+/** A trigger that an event matched when it was recorded. Dispatch starts exactly these. */
 export interface Match {
   readonly workflow: string;
   readonly trigger: string;
   readonly revision: number;
-  /** Made by request, not declared in the workflow: the schedule that it is. */
+  /** Id of the schedule, if it was created by a request and not declared in the workflow. */
   readonly schedule?: string;
-  /** What fired it, where that was no event; whoever fires it so counts it too. */
+  /** The trigger's type, if it is not an event trigger; its fire count is updated too. */
   readonly type?: "cron" | "watch" | "manual" | "webhook";
 }
 
-/** An event as it lies in the log. Seed: workflow 2.3; the rest is Weft's own. */
+/** An event in the log. Seed: workflow 2.3; further fields are Weft's own. */
 export interface StoredEvent extends Key {
   readonly event_id: string;
   readonly topic: string;
   readonly name: string;
   readonly source: string;
   readonly data_type: string;
-  /** JSON text; absent where it lies in a blob. */
+  /** JSON text; missing if it is stored as a blob. */
   readonly data?: string;
   /** Key of the blob that holds data too large for an item. */
   readonly data_blob?: string;
@@ -32,9 +32,9 @@ export interface StoredEvent extends Key {
   /** ISO 8601. */
   readonly created_at: string;
   readonly matches: readonly Match[];
-  /** How many events of Weft's own led to this one. */
+  /** Number of Weft's own events that led to this one. */
   readonly hop: number;
-  /** Id of the event or run from outside that led to it, where it is known; its own otherwise. */
+  /** Id of the external event or run that led to it, if known; otherwise its own id. */
   readonly root_cause?: string;
 }
 
@@ -43,35 +43,35 @@ export const eventLogTable: TableSpec<StoredEvent> = { name: "event-log", indexe
 export const eventKey = (eventId: string): Key => ({ pk: eventId, sk: "event" });
 
 /**
- * What is still to be done for a record: to be indexed, to be dispatched. It is written with the record and
- * goes when the index holds the record in its final form, so nothing that is lost in between stays unseen.
+ * Pending work for a record: indexing and dispatch. It is written with the record and deleted when the index contains
+ * the record in its final form, so that lost messages are detected.
  */
 export interface TailItem extends Key {
-  /** Of the record in the index, where it is known to be in there. */
+  /** The record's number in the index, if it is known to be indexed. */
   readonly number?: number;
-  /** ISO 8601: when the sweep puts the event on the bus again. */
+  /** ISO 8601: when the sweep publishes the event again. */
   readonly resend_at: string;
   readonly resends: number;
   /**
-   * The records that it stands for, where they were recorded together and have but to be indexed; it is named after
-   * the first that there was.
+   * The records of this item, if several were recorded together and only have to be indexed. The item's key is the id
+   * of the first one.
    */
   readonly ids?: readonly string[];
-  /** How many of those there are: the condition of the next change. */
+  /** Number of remaining records: the condition of the next change. */
   readonly left?: number;
 }
 
-/** The records that an item of the tail stands for. */
+/** The ids of a tail item's records. */
 export const tailIds = ({ sk, ids }: TailItem): readonly string[] => ids ?? [sk];
 
 export const eventTailTable: TableSpec<TailItem> = { name: "event-tail", indexes: {} };
 
-/** Partitions that the tail is spread over: one takes a thousand writes a second in AWS. */
+/** Partitions of the tail: one partition supports a thousand writes per second on AWS. */
 export const TAIL_SHARDS = 4;
 
 /**
- * Where a record's tail item lies: in the `tail` until it is in the index for all to see, then among the `indexed`
- * ones until it is processed; `parked` ones were given up until somebody redrives them.
+ * The partition of a record's tail item: `tail` until the record is visible in the index, then `indexed` until it is
+ * processed; `parked` items failed too often and wait for a redrive.
  */
 export type TailPlace = "tail" | "indexed" | "parked";
 

@@ -3,7 +3,7 @@ import type { Write } from "../../platform/tables.ts";
 import { readAll } from "../read-all.ts";
 import { eventTailTable, type TailItem, tailIds, tailKey, tailPartitions } from "./table.ts";
 
-/** A record that is in the index for all to see. */
+/** A record that is visible in the index. */
 export interface IndexedRecord {
   readonly eventId: string;
   readonly number: number;
@@ -11,13 +11,13 @@ export interface IndexedRecord {
   readonly final: boolean;
 }
 
-/** Items of the tail settled in one transaction: two writes each at most. */
+/** Tail items per transaction, with at most two writes each. */
 const SETTLED_AT_ONCE = 50;
 const TRIES_MAX = 20;
 
 /**
- * Takes records out of the tail that are in the index; those that wait to be processed go where the sweep finds
- * them. Doing it again does nothing. `known` holds items of the tail as they were read before, by the ids of events.
+ * Removes indexed records from the tail; unprocessed ones move to where the sweep finds them. Idempotent. `known`
+ * contains tail items that were read earlier, by the ids of their events.
  */
 export async function settleTail(
   deps: Pick<Ports, "tables">,
@@ -44,7 +44,7 @@ async function settleSome(
   throw new Error("the tail of the event log is contended");
 }
 
-/** What the tail holds of records now. One that others took in may be in there with its neighbours. */
+/** The current tail items of records, including shared items of records that others indexed. */
 async function fresh(
   deps: Pick<Ports, "tables">,
   records: readonly IndexedRecord[],
@@ -62,7 +62,7 @@ async function fresh(
   return new Map([...byEvent(await readTail(deps)), ...items]);
 }
 
-/** Items of the tail by the events that they stand for. */
+/** Tail items by the ids of their events. */
 export const byEvent = (items: readonly TailItem[]): Map<string, TailItem> =>
   new Map(items.flatMap((item) => tailIds(item).map((id) => [id, item])));
 
@@ -87,7 +87,7 @@ function settlingWrites(records: readonly IndexedRecord[], items: ReadonlyMap<st
   return writes;
 }
 
-/** What is not found is not touched: others may have been recorded together with it, and their item has its name. */
+/** A missing item is not written: its key may belong to an item that other records share. */
 function ownWrites({ eventId, number, final }: IndexedRecord, item: TailItem | undefined): Write[] {
   const key = tailKey(eventId);
   if (item === undefined || item.number !== undefined) return [];
@@ -111,13 +111,13 @@ async function readTail(deps: Pick<Ports, "tables">, most?: number): Promise<Tai
 
 export interface OldestUnindexed {
   readonly items: readonly TailItem[];
-  /** There are others. */
+  /** Whether there are further items. */
   readonly more: boolean;
 }
 
 /**
- * What is to be done for records that are not indexed yet, oldest first: of so many items of each partition those that
- * stand for so many records, and no less than one.
+ * The pending work of records that are not indexed yet, oldest first. Reads a bounded number of items per partition,
+ * and takes from them a bounded number of records but at least one item.
  */
 export async function oldestUnindexed(
   deps: Pick<Ports, "tables">,

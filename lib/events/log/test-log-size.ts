@@ -9,9 +9,9 @@ import { processedWrite } from "./process.ts";
 import { EVENT_INDEX, eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
 
 const NOW = "2026-03-02T10:00:00.000Z";
-/** Of one transaction: each has a record and an item in the tail. */
+/** Events per transaction: each has a record and a tail item. */
 const RECORDED_AT_ONCE = 50;
-/** How many the indexer is handed at once. */
+/** Number of events that the indexer receives at once. */
 const INDEXED_AT_ONCE = 90;
 const QUERIES = 40;
 const LIMIT = 20;
@@ -25,7 +25,7 @@ const SOURCES = ["api", "executor", "scheduler", "test"];
 const WORKSPACES = ["", ...names("workspace", 7)];
 const WORKFLOWS = ["", "", ...names("workflow", 30)];
 
-/** A log with values that are common, rare and empty; one in twenty records waits to be processed. */
+/** An event whose values are common, rare or empty; one in twenty records is unprocessed. */
 export function sizedEvent(number: number): StoredEvent {
   const event_id = `00000000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
   const waits = number % 20 === 7;
@@ -54,7 +54,7 @@ export interface ReadCount {
   items: number;
 }
 
-/** Tables that count what is read through them: requests of up to 100 items, and items asked for. */
+/** Tables that count their reads: requests of up to 100 items, and requested items. */
 export function countingTables(tables: Tables): { readonly tables: Tables; readonly count: ReadCount } {
   const count = { calls: 0, items: 0 };
   return {
@@ -94,7 +94,10 @@ export class SizedLog {
     this.#index = new RankedIndex(deps, EVENT_INDEX);
   }
 
-  /** Records and indexes up to so many; half of those that wait are processed. The last few stay unindexed. */
+  /**
+   * Records and indexes events up to this size; half of the unprocessed ones are processed. The last few are not
+   * indexed.
+   */
   async growTo(size: number, { unindexed, atOnce }: { unindexed: number; atOnce: number }): Promise<void> {
     const fresh = Array.from({ length: size - this.events.length }, (_, at) =>
       sizedEvent(this.events.length + at),
@@ -145,7 +148,10 @@ export class SizedLog {
     await this.#indexAll(processed);
   }
 
-  /** Asks for each filter alone and for random ones together, by a reader that knows nothing and by one that does. */
+  /**
+   * Compares each filter alone and random combinations with the array, by a reader with an empty cache and one with a
+   * filled cache.
+   */
   async expectExact(): Promise<{ readonly cold: ReadCount; readonly warm: ReadCount }> {
     const cold = { calls: 0, items: 0 };
     const warm = { calls: 0, items: 0 };
@@ -188,7 +194,7 @@ export class SizedLog {
   }
 }
 
-/** Filters with offsets at the beginning, at the end, in between and beyond. */
+/** Filters with offsets at the start, in the middle, at the end and beyond it. */
 function queries(events: readonly StoredEvent[]): [EventFilters, number][] {
   const field = fc.constantFrom(...INDEXED_FIELDS, "processed" as const);
   const chosen = fc.tuple(
@@ -202,7 +208,7 @@ function queries(events: readonly StoredEvent[]): [EventFilters, number][] {
   const random = fc.sample(chosen, { numRuns: QUERIES, seed: events.length });
   return [...alone, ...random].map(([at, chosenFields, part]) => {
     const event = events[at];
-    // Nobody can ask for an empty value.
+    // Queries with an empty value are not possible.
     const fields = chosenFields.filter((name) => event?.[name] !== "");
     const filters = Object.fromEntries(fields.map((name) => [name, event?.[name]])) as EventFilters;
     const total = events.filter((other) => fields.every((name) => other[name] === event?.[name])).length;
