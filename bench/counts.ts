@@ -18,7 +18,7 @@ const MATCHING: RequestKind = {
 };
 const LIST: RequestKind = { name: "list", method: "GET", path: "/automation/event-logs?limit=20" };
 
-/** What one thing costs; system calls alone are not worth a figure each. */
+/** Counts that are figures of their own. System calls are in the details. */
 const SHOWN = ["COMMIT", "rows written", "SELECT", "JSON.parse", "JSON.stringify"] as const;
 
 await runBenchmark({
@@ -62,7 +62,7 @@ await runBenchmark({
   },
 });
 
-/** Of one; what is rarer than one in a hundred is left out. */
+/** Divides counts by `times` and drops those below 0.01. */
 function each(counts: Counts, times: number): Counts {
   const ofOne = Object.entries(counts).map(([name, all]): [string, number] => [name, all / times]);
   return Object.fromEntries(ofOne.filter(([, one]) => one >= 0.01));

@@ -51,11 +51,11 @@ await runBenchmark({
   },
 });
 
-/** Memory of all processes at most above what it was before, MB: of a server that has saved and read a little. */
+/** Peak memory of all processes above the level before the request, MB, on a server that is already warm. */
 async function memoryOfLarge(brief: boolean): Promise<{ saved: number; read: number }> {
   const server = await startServer();
-  const made = await server.call("POST", "//api/v1.0/documents/", { body: {} });
-  const path = `//api/v1.0/documents/${(made.json as { id: string }).id}/content/`;
+  const created = await server.call("POST", "//api/v1.0/documents/", { body: {} });
+  const path = `//api/v1.0/documents/${(created.json as { id: string }).id}/content/`;
   await save(server, path, stateOf(MB / 100, 0));
   await server.call("GET", path);
   const most = { saved: 0, read: 0 };

@@ -35,7 +35,7 @@ await runBenchmark({
   },
 });
 
-/** Of a user of few rows, of one of a row for each document in trees, and of one of flat roots alone. */
+/** Requests of a user with few rows, of one with a row for each document in trees, and of one with flat roots only. */
 async function questions(server: Server, data: DocumentData): Promise<Asked[]> {
   const { trees, flat, deepFlat, wideRows, owned } = data;
   const [deep, wide, few] = [

@@ -7,7 +7,7 @@ import { startServer } from "./harness/server.ts";
 
 interface Size {
   readonly bytes: number;
-  /** CPU of all processes a request, milliseconds. */
+  /** CPU time of all processes per request, milliseconds. */
   readonly target: number;
   readonly peer: string;
   readonly warmUp: number;
@@ -32,15 +32,16 @@ await runBenchmark({
     for (const { bytes, target, peer, warmUp, count } of SIZES) {
       const text = markdownOf(bytes);
       const state = await stateOfMarkdown(text);
-      const made = await server.call("POST", "//api/v1.0/documents/", { body: {} });
-      const document = `/api/v1.0/documents/${(made.json as { id: string }).id}`;
+      const created = await server.call("POST", "//api/v1.0/documents/", { body: {} });
+      const document = `/api/v1.0/documents/${(created.json as { id: string }).id}`;
       const body = { content: Buffer.from(state).toString("base64") };
       await server.call("PATCH", `/${document}/content/`, { body });
       const path = `${document}/formatted-content/?content_format=markdown`;
       const { json } = await server.call("GET", `/${path}`);
-      const shown = (json as { content?: string }).content;
-      // It comes back with other empty lines.
-      if (letters(shown) !== letters(text)) throw new Error(`not what was written: ${shown?.slice(0, 500)}`);
+      const returned = (json as { content?: string }).content;
+      // The conversion changes empty lines, so only letters are compared.
+      if (letters(returned) !== letters(text))
+        throw new Error(`not what was written: ${returned?.slice(0, 500)}`);
 
       const load = { port, token, connections: 1, kinds: [{ name: "get", method: "GET", path }] };
       await sendLoad({ ...load, count: brief ? 1 : warmUp });

@@ -17,7 +17,7 @@ const PAGE_SIZE = 20;
 const CHILD_MS = 4;
 const DETAIL_MS = 2;
 const TREE_MS = 25;
-/** What the first request leaves to do is over by then. */
+/** Time for background work after the first request. */
 const SETTLE_MS = 3_000;
 const MEMORY_MB = 150;
 
@@ -48,7 +48,7 @@ await runBenchmark({
   },
 });
 
-/** Of the one who owns a few, and has all else by what it lies in. */
+/** Requests of a user who owns a few documents and inherits access to the others. */
 function questions(data: DocumentData, token: string): Asked[] {
   const { hub, children, levels } = data;
   const [deepest, among] = [idOf(deepestOf(data, 0)), idOf(hub + children)];

@@ -47,7 +47,7 @@ function parentsOf({ owned }: DocumentData): string[] {
   return owned.slice(-2).map(idOf);
 }
 
-/** A move below each of two others in turn: from tree to tree. */
+/** Moves a subtree between two parents in different trees, alternately. */
 function moves(data: DocumentData): Asked["kinds"] {
   const [one, other] = parentsOf(data).map((target_document_id) => ({
     method: "POST",
@@ -82,7 +82,7 @@ function questions(data: DocumentData, token: string, body: string): Asked[] {
   ];
 }
 
-/** The same subtree, moved by many who know nothing of each other. */
+/** Moves the same subtree concurrently from several clients. */
 async function moveAtOnce(
   server: Server,
   data: DocumentData,
@@ -103,7 +103,7 @@ async function moveAtOnce(
   };
 }
 
-/** What does not hold after all those moves: it lies in one place, and all that lies in it is there. */
+/** Checks that the subtree has exactly one parent and is complete. Returns the faults. */
 async function faultsOf(server: Server, data: DocumentData, token: string): Promise<string[]> {
   const get = async <Body>(path: string): Promise<Body> =>
     (await server.call("GET", `/${DOCUMENTS}${path}`, { token })).json as Body;

@@ -62,7 +62,7 @@ await runBenchmark({
 });
 
 interface Effects extends AsyncDisposable {
-  /** When the file came, by `performance.now()`. Rejects where it does not come. */
+  /** Resolves with the time at which the file appeared, by `performance.now()`. Rejects if it does not appear. */
   of(name: string): Promise<number>;
 }
 

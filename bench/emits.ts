@@ -33,11 +33,11 @@ await runBenchmark({
     const drainedAt = await untilQuiet(pid, DRAIN_MAX_MS);
     const drained = cpuMs(pid) - before;
 
-    // Killed, not stopped: what was acknowledged has to be there without a goodbye.
+    // SIGKILL, because acknowledged events must be durable without a graceful stop.
     await server.kill();
-    const again = await startServer({ dataDir });
+    const restarted = await startServer({ dataDir });
     const ids = [...(warm.taken.emit ?? []), ...(report.taken.emit ?? [])];
-    const missing = await missingFrom(again, ids);
+    const missing = await missingFrom(restarted, ids);
     if (missing > 0) throw new Error(`${missing} of ${ids.length} acknowledged events are not in the log`);
 
     const { answers } = report;
@@ -68,7 +68,7 @@ await runBenchmark({
   },
 });
 
-/** How many of the ids the log does not hold; throws where it holds more than these. */
+/** Number of ids that the log does not contain. Throws if the log contains other events. */
 async function missingFrom(server: Server, ids: readonly string[]): Promise<number> {
   const wanted = new Set(ids.map((id) => id.replace(/^evt_/, "")));
   if (wanted.size !== ids.length) throw new Error("an event id was given twice");

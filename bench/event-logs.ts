@@ -11,7 +11,7 @@ const BRIEF_SIZES = [2_000];
 const LIMIT = 20;
 const RATE = 500;
 const TARGET_MS: Readonly<Record<string, number>> = { newest: 1, "three filters": 2, "offset at 90 %": 2 };
-/** So many times these at most while events arrive. */
+/** Limit while events arrive, as a multiple of the time without arriving events. */
 const WHILE_ARRIVING = 2;
 
 type Timed = Readonly<Record<string, KindReport>>;
@@ -64,7 +64,7 @@ function queriesAt(size: number): Query[] {
   ];
 }
 
-/** The totals move on meanwhile: those of the filters stay, and at the end all are exact again. */
+/** Times the queries while events arrive. Afterwards the total and the filtered total must be exact. */
 async function timeWhileArriving(server: Server, size: number, seconds: number): Promise<Timed> {
   const timed: Record<string, KindReport> = {};
   const arrived = await whileEventsArrive(server, RATE, async () => {

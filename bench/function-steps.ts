@@ -34,7 +34,7 @@ await runBenchmark({
   },
 });
 
-/** From the end of the first step to the end of the last. Throws where a step did not give what it should. */
+/** Time from the end of the first step to the end of the last, milliseconds. Throws if an output is wrong. */
 async function msAfterFirst(server: Server, runId: string, count: number): Promise<number> {
   const steps = Object.values(await server.steps(runId));
   const right = steps.filter(({ status, output }) => status === "completed" && output === "2");

@@ -6,7 +6,7 @@ import { type Server, startServer } from "./harness/server.ts";
 import { shellMs } from "./harness/shell.ts";
 
 const SIZE = 100_000;
-/** Below the 4 MiB that one request may bring. */
+/** Below the request limit of 4 MiB. */
 const BODY_MAX_LENGTH = 4_000_000;
 const TARGET_S = 10;
 const QUIET_MAX_MS = 60_000;
@@ -33,9 +33,9 @@ await runBenchmark({
     const cpuInAll = cpuMs(server.pid) - cpuBefore;
     const events = "/event-logs?topic=asset.discovered&limit=1";
     await checkTotal(server, { name: "events", path: events, total: size, length: 1 });
-    const again = performance.now();
+    const repeatStart = performance.now();
     const unchanged = await importAll(server, bodies, (assets) => assets.unchanged);
-    const repeated = performance.now() - again;
+    const repeated = performance.now() - repeatStart;
     if (discovered !== size || unchanged !== size)
       throw new Error(`${discovered} discovered and ${unchanged} unchanged of ${size}`);
     return {
@@ -51,7 +51,7 @@ await runBenchmark({
   },
 });
 
-/** Lines as httpx writes them, as many in a body as one request may bring. */
+/** Request bodies of lines in httpx's format, each up to the length limit. */
 function bodiesOf(size: number): string[] {
   const bodies: string[] = [];
   let body = "";

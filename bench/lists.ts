@@ -37,7 +37,7 @@ await runBenchmark({
       server,
       brief ? queries.filter(({ name }) => name.endsWith(NEWEST)) : queries,
       seconds,
-      // Checked already, also those that are not timed.
+      // All queries are already checked above, also those that are not timed.
       false,
     );
     const { figures, p99_ms } = listFigures(timed, TARGET_MS);
@@ -47,7 +47,7 @@ await runBenchmark({
 
 type Fits<Row> = (row: Row) => boolean;
 
-/** A list's queries: its first pages at three offsets, then each filter. */
+/** Queries of a list: pages at three offsets, then one for each filter. */
 function list<Row>(
   path: string,
   size: number,

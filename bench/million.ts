@@ -65,7 +65,7 @@ function bytesIn(folder: string): number {
   );
 }
 
-/** Time of the newest page. Throws where the log does not hold all events. */
+/** Time of the newest page. Throws if the log does not contain all events. */
 async function checkedList(port: number, events: number): Promise<number> {
   const connection = await RawConnection.open(port);
   const sentAt = performance.now();

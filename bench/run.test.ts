@@ -20,19 +20,19 @@ const result = (name: string, value: number): Result => ({
   node: "",
 });
 
-it("every benchmark is told of in the README", () => {
+it("the README lists every benchmark", () => {
   const readme = readFileSync(new URL("README.md", import.meta.url), "utf8");
   expect(benchmarkNames()).toContain("emits");
   for (const name of benchmarkNames()) expect(readme).toContain(`| \`${name}\` |`);
 });
 
-it("results take the place of older ones of the same name, without details", () => {
+it("new results replace older ones of the same name and have no details", () => {
   const old = [result("b", 1), result("a", 1)];
   const now = [kept({ ...result("b", 2), rounds_ms: [1, 2] })];
   expect(merged(old, now)).toEqual([result("a", 1), result("b", 2)]);
 });
 
-it("a figure is judged by its target, above or below", () => {
+it("a figure is compared with its target as a maximum or a minimum", () => {
   expect(judge({ what: "", value: 2.00001, unit: "x", target: 2 })).toMatchObject({ value: 2, met: true });
   expect(judge({ what: "", value: 8_999, unit: "/s", target: 9_000, atLeast: true }).met).toBe(false);
   expect(judge({ what: "", value: 1, unit: "x" })).not.toHaveProperty("met");

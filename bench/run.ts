@@ -10,17 +10,17 @@ import { untilIdle } from "./harness/machine.ts";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const RESULTS = `${FOLDER}results.json`;
-/** Takes half an hour: it is run where it is named, or briefly. */
-const NOT_UNASKED = "soak";
+/** The benchmark that takes half an hour. It runs only if named, or with `--brief`. */
+const ON_REQUEST = "soak";
 const IDLE_MAX_MS = 10 * 60 * 1000;
-/** A brief one takes seconds: one that takes so long hangs. */
+/** Limit of a brief benchmark, which takes seconds unless it hangs. */
 const BRIEF_MAX_MS = 5 * 60 * 1000;
-/** The longest that a timer can be. */
+/** The maximum delay of a timer. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
-/** For one that was told to end to remove what it made. */
+/** Time for a stopped benchmark to remove its files. */
 const END_MAX_MS = 10 * 1000;
 
-/** Names of all benchmarks: a file here is one, unless it is this one. */
+/** Names of all benchmarks: the files of this folder except `run.ts` and tests. */
 export function benchmarkNames(): string[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "run.ts")
@@ -28,21 +28,21 @@ export function benchmarkNames(): string[] {
     .sort();
 }
 
-/** Those of before, with what was measured now in their place. */
+/** Merges results by name, sorted; new results replace earlier ones. */
 export function merged(before: readonly Result[], now: readonly Result[]): Result[] {
   const byName = new Map([...before, ...now].map((result) => [result.name, result]));
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What tables are made of; the details are for whoever ran it. */
+/** Removes the details of a result, which the tables do not contain. */
 export function kept({ name, what, value, unit, target, met, ...result }: Result): Result {
   const { peer, baseline, figures, brief, load, busy_cores, at, node } = result;
   return { name, what, value, unit, target, met, peer, baseline, figures, brief, load, busy_cores, at, node };
 }
 
 /**
- * Runs one as a program of its own, shows its line, and gives what it says; undefined where it failed, or took longer
- * than it may. Nothing that it started is left.
+ * Runs a benchmark in a child process, prints its line, and returns its result; `undefined` if it failed or timed out.
+ * Ends all processes that it started and removes its files.
  */
 async function run(
   name: string,
@@ -51,7 +51,7 @@ async function run(
   maxMs: number,
 ): Promise<Result | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "weft-bench-"));
-  // A group of its own, so that what a benchmark that broke off left behind is found.
+  // A separate process group, so that the remaining processes of a failed benchmark can be killed.
   const child = spawn(process.execPath, [`${FOLDER}${name}.ts`, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
     detached: true,
@@ -76,7 +76,7 @@ async function run(
   stopped.removeEventListener("abort", end);
   killAll(group);
   await finished(child.stdout);
-  // Steps that are just being ended may still write.
+  // Steps that are ending may still write files.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   process.stdout.write(out);
   return code === 0 ? (JSON.parse(out) as Result) : undefined;
@@ -86,14 +86,13 @@ function killAll(group: number): void {
   try {
     process.kill(group, "SIGKILL");
   } catch {
-    // All of it is gone: that is how it should be.
+    // The group has no processes any more.
   }
 }
 
 /**
- * Exit code: 0 where all could be measured, whatever the figures; 1 where one could not; 2 for a name that is no
- * benchmark. `--save` keeps the results for the tables of figures; `--idle` waits before each until the
- * machine does nothing else.
+ * Returns the exit code: 0 if all benchmarks were measured, whatever the figures; 1 if one failed; 2 for an unknown
+ * name. `--save` stores the results for the tables; `--idle` waits before each benchmark until the machine is idle.
  */
 async function main(): Promise<0 | 1 | 2> {
   const { values, positionals } = parseArgs({
@@ -113,7 +112,7 @@ async function main(): Promise<0 | 1 | 2> {
     console.error(`${wrong}. There are: ${all.join(", ")}`);
     return 2;
   }
-  const usual = all.filter((name) => values.brief || name !== NOT_UNASKED);
+  const usual = all.filter((name) => values.brief || name !== ON_REQUEST);
   const args = [
     ...(values.brief ? ["--brief"] : []),
     ...(values.minutes === undefined ? [] : ["--minutes", values.minutes]),

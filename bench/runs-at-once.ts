@@ -58,7 +58,7 @@ async function round(server: Server): Promise<{ finished: number; answered: numb
     ],
   });
   const runs: RunRecord[] = [];
-  // One after another: asking for all of them at once would be a load of its own.
+  // Sequential, because concurrent requests would add load.
   for (const id of report.taken.run ?? []) runs.push(await server.waitForRun(id));
   const bad = runs.find(({ status }) => status !== "completed");
   if (runs.length !== RUNS || bad !== undefined)

@@ -11,10 +11,10 @@ const MINUTES = 30;
 const BRIEF_MINUTES = 0.1;
 const CONNECTIONS = 16;
 const CALIBRATION_SECONDS = 20;
-/** Caches and heaps are as large as they get by then. */
+/** Time until caches and heaps have reached their size. */
 const WARM_UP_MINUTES = 5;
 const DRAIN_MAX_MS = 600_000;
-/** What counts as flat: growth of memory from the warm-up to the end, % of what there was; open files in all. */
+/** Limits for flat usage: growth of memory after the warm-up, percent; growth of open files, number. */
 const FLAT_PERCENT = 5;
 const FLAT_FILES = 5;
 
@@ -41,7 +41,7 @@ const run = (name: string, module: string): RequestKind => ({
   body: JSON.stringify({ module }),
 });
 
-/** Of a hundred requests. */
+/** Weights add up to 100. */
 const KINDS: readonly RequestKind[] = [
   emit("emit", 76, { topic: "custom.bench", data: { host: "a.example" } }),
   emit("emit with a match", 3, { topic: "custom.match", data: { host: "a.example" } }),
@@ -65,7 +65,7 @@ await runBenchmark({
     const { port, token, pid } = server;
     const plan = { port, token, connections: CONNECTIONS, kinds: KINDS };
     const first = await sendLoad({ ...plan, seconds: brief ? 1 : CALIBRATION_SECONDS });
-    // What was accepted must be done, too: the ceiling is what the server keeps up with.
+    // The ceiling is the rate that the server processes, not only accepts.
     const quietAt = performance.timeOrigin + (await untilQuiet(pid, DRAIN_MAX_MS));
     const ceiling = (first.answers * 1000) / (Math.max(quietAt, first.endedAt) - first.startedAt);
     const rate = ceiling / 2;
@@ -114,7 +114,7 @@ await runBenchmark({
       },
       faults: [
         ...report.samples.map((sample) => `unexpected answer: ${sample}`),
-        ...(await undone(server, (kind) => answersOf(first, kind) + answersOf(report, kind))),
+        ...(await findUnprocessed(server, (kind) => answersOf(first, kind) + answersOf(report, kind))),
       ],
     };
   },
@@ -127,8 +127,8 @@ async function prepare(server: Server): Promise<void> {
   await server.storeWorkflow(sequence("slow", 1, "type: bash, command: sleep 600"));
 }
 
-/** What was acknowledged and is not there, or was not done. */
-async function undone(server: Server, acknowledged: (kind: string) => number): Promise<string[]> {
+/** Finds acknowledged requests that are missing or unprocessed. */
+async function findUnprocessed(server: Server, acknowledged: (kind: string) => number): Promise<string[]> {
   const totals: readonly [path: string, total: number][] = [
     ["/event-logs?topic=custom.bench", acknowledged("emit")],
     ["/event-logs?topic=custom.match&processed=true", acknowledged("emit with a match")],
@@ -152,7 +152,7 @@ function answersOf({ kinds }: LoadReport, kind: string): number {
   return answers - errors;
 }
 
-/** Open files in the last quarter, more than in the first. */
+/** Growth of the median of open files from the first quarter to the last. */
 function growthOfFiles(samples: readonly Sample[]): number {
   const quarter = Math.ceil(samples.length / 4);
   const files = (part: readonly Sample[]): number => median(part.map((sample) => sample.files));

@@ -6,7 +6,7 @@ import { type Memory, memoryOf } from "./harness/processes.ts";
 import { spawnMs, startTimed } from "./harness/start.ts";
 
 const ROUNDS = 5;
-/** What a start leaves to do is over by then, milliseconds. */
+/** Time for background work after a start, milliseconds. */
 const SETTLE_MS = 3_000;
 
 await runBenchmark({
@@ -26,9 +26,9 @@ await runBenchmark({
       await sleep(SETTLE_MS);
       memory.push(memoryOf(fresh.pid));
       await fresh.stop("SIGTERM");
-      const known = await startTimed(folder, "/health");
-      later.push(known.ms);
-      await known.stop("SIGTERM");
+      const restarted = await startTimed(folder, "/health");
+      later.push(restarted.ms);
+      await restarted.stop("SIGTERM");
     }
     return {
       figures: [

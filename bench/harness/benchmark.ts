@@ -8,50 +8,50 @@ import { rounded, roundedAll } from "./numbers.ts";
 
 const BUILD_BUNDLE = fileURLToPath(new URL("../../localstack/bundle/prepare.js", import.meta.url));
 
-/** One thing that was measured. */
+/** One measured value. */
 export interface Figure {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** What must be reached, in the same unit; absent where the figure is only told. */
+  /** The target, in the same unit; absent for figures that are only reported. */
   readonly target?: number;
-  /** Where more is better. */
+  /** Set if the target is a minimum. */
   readonly atLeast?: true;
-  /** What the peer takes for this one, as text. */
+  /** The peer's value, as text. */
   readonly peer?: string;
 }
 
 export interface Measured {
-  /** The one that the benchmark is about comes first. */
+  /** Measured figures, the main one first. */
   readonly figures: readonly [Figure, ...Figure[]];
-  /** What the same machine takes for the bare work, measured in the same run, by name and unit. */
+  /** The cost of the bare work on the same machine, measured in the same run, by name with unit. */
   readonly baseline: Readonly<Record<string, number>>;
   readonly details?: Readonly<Record<string, unknown>>;
-  /** What of the work was not done, where the figures are worth to be told all the same: then it fails. */
+  /** Work that was not done. The figures are reported nevertheless, and the benchmark fails. */
   readonly faults?: readonly string[];
 }
 
 export interface BenchOptions {
-  /** Once and small, to see that it works: the figures mean little. */
+  /** One small round that shows that the benchmark works; its figures are not representative. */
   readonly brief: boolean;
-  /** How long the soak goes on; undefined where it was not said. */
+  /** Duration of the soak; `undefined` for the default. */
   readonly minutes: number | undefined;
 }
 
 export interface Benchmark {
   readonly name: string;
-  /** A short sentence for tables. */
+  /** A short description for tables. */
   readonly what: string;
   /** The measured peer's figure, as text. */
   readonly peer: string;
-  /** Throws where it cannot be measured, or where what was measured did not do its work. */
+  /** Throws if the measurement fails or the measured work was not done. */
   measure(options: BenchOptions): Promise<Measured>;
 }
 
-/** A figure with whether its target was met. */
+/** A figure and whether it meets its target. */
 export type JudgedFigure = Omit<Figure, "atLeast"> & { readonly met?: boolean };
 
-/** The line of JSON that a benchmark prints. `value`, `unit` and `target` are its first figure's. */
+/** The JSON line that a benchmark prints. `value`, `unit` and `target` are those of the first figure. */
 export interface Result {
   readonly name: string;
   readonly what: string;
@@ -60,20 +60,20 @@ export interface Result {
   readonly target: number | undefined;
   readonly peer: string;
   readonly baseline: Readonly<Record<string, number>>;
-  /** Whether every figure that has a target met it. */
+  /** True if every figure with a target meets it. */
   readonly met: boolean;
   readonly figures: readonly JudgedFigure[];
   readonly brief: boolean;
-  /** Of the machine before it began: its load, and how many of its cores were busy in the second before. */
+  /** The machine before the start: its load average, and the number of busy cores in the preceding second. */
   readonly load: number;
   readonly busy_cores: number;
-  /** ISO 8601. */
+  /** Time of the measurement, ISO 8601. */
   readonly at: string;
   readonly node: string;
   readonly [detail: string]: unknown;
 }
 
-/** Judges what will be shown: the rounded value. */
+/** Rounds the value and compares the rounded value with the target. */
 export function judge(figure: Figure): JudgedFigure {
   const { atLeast, ...shown } = figure;
   const value = rounded(figure.value);
@@ -82,8 +82,8 @@ export function judge(figure: Figure): JudgedFigure {
 }
 
 /**
- * Runs a benchmark as a program: one line of JSON on standard output and exit code 0, whatever the figures;
- * exit code 1 and the reason on standard error where it could not be measured, or where work was not done.
+ * Runs a benchmark as a program. Prints one line of JSON to standard output and exits with 0, whatever the figures.
+ * Exits with 1 and the reason on standard error if the measurement failed or work was not done.
  */
 export async function runBenchmark(benchmark: Benchmark): Promise<void> {
   cleanUpOnExit();
@@ -92,7 +92,7 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
   });
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
   if (minutes !== undefined && !(minutes > 0)) throw new Error("--minutes must be a number above 0");
-  // A server would build it at its start, within the measurement.
+  // Otherwise the server builds the bundle at its start, during the measurement.
   execFileSync(process.execPath, [BUILD_BUNDLE]);
   const load = rounded(loadavg()[0] ?? 0);
   const busy = rounded(await busyCores());

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const CLEANUP = new URL("./cleanup.ts", import.meta.url).href;
 
-/** A program with a temporary folder, whose path it prints before it ends as it is told. */
+/** Runs a program that prints the path of its temporary folder and then executes `ending`. */
 async function folderOf(ending: string): Promise<{ folder: string; ended: Promise<unknown> }> {
   const code = `
     import { cleanUpOnExit, temporaryFolder } from ${JSON.stringify(CLEANUP)};
@@ -20,7 +20,7 @@ async function folderOf(ending: string): Promise<{ folder: string; ended: Promis
 }
 
 it.each([
-  ["an error that nobody catches", "throw new Error('no')"],
+  ["an uncaught error", "throw new Error('no')"],
   ["an exit", "process.exit(3)"],
   ["a signal", "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)"],
 ])("no folder outlives %s", async (_, ending) => {

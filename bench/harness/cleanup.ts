@@ -4,15 +4,15 @@ import { join } from "node:path";
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Latest last; what was made last goes first. */
+/** Callbacks in order of registration; they run in reverse order. */
 const ends: (() => unknown)[] = [];
 
-/** Has `end` called when the benchmark ends; where it ends before its time, nobody waits for its promise. */
+/** Calls `end` at the end of the benchmark. Its promise is not awaited if the benchmark is interrupted. */
 export function atEnd(end: () => unknown): void {
   ends.push(end);
 }
 
-/** A new temporary folder that is gone at the end. */
+/** Creates a temporary folder that is removed at the end. */
 export function temporaryFolder(name: string): string {
   const path = mkdtempSync(join(tmpdir(), `weft-bench-${name}-`));
   atEnd(() => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
@@ -23,7 +23,7 @@ export async function cleanUp(): Promise<void> {
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
 }
 
-/** However it ends, by a person's Ctrl-C or by an error that nobody caught: no server and no folder is left behind. */
+/** Runs the callbacks on every exit, also on SIGINT and after an uncaught error. */
 export function cleanUpOnExit(): void {
   for (const [signal, code] of Object.entries(SIGNALS)) process.once(signal, () => process.exit(code));
   process.once("exit", () => {

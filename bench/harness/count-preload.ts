@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { StatementSync } from "node:sqlite";
 
-// Loaded into a server by `--import`: counts what it does, and writes the counts to a file at each SIGUSR2.
+// Loaded into a server with `--import`: counts statements and JSON calls, and writes the counts to a file on SIGUSR2.
 const counts: Record<string, number> = {};
 
 function count(what: string): void {
   counts[what] = (counts[what] ?? 0) + 1;
 }
 
-/** The verb of a statement: COMMIT is one write to the disk. */
+/** The verb of a statement. Each COMMIT is one write to the disk. */
 function verbOf(sql: string): string {
   const verb = /^\s*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? "";
   return ["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(verb) ? "rows written" : verb;

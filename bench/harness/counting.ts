@@ -11,20 +11,19 @@ import { startCommand } from "./start.ts";
 const PRELOAD = fileURLToPath(new URL("./count-preload.ts", import.meta.url));
 const QUIET_MAX_MS = 120_000;
 
-/** What was done, by kind: statements by their verb, JSON passes, and system calls by name where strace is there. */
+/** Counts by kind: SQL statements by verb, JSON calls, and system calls by name if strace is installed. */
 export type Counts = Readonly<Record<string, number>>;
 
 export interface CountingServer extends Server {
-  /** What the server does for `work`, until nothing of it is left to do; an idle server's doings are little. */
+  /** Counts from the start of `work` until the server is idle; the counts of an idle server are small. */
   countOf(work: () => Promise<unknown>): Promise<Counts>;
   /**
-   * System calls by name of the server and all its threads, not of the programs that it starts; none where
-   * strace is missing.
+   * System calls of the server and its threads by name, without those of child processes; empty without strace.
    */
   systemCallsOf(work: () => Promise<unknown>): Promise<Counts>;
 }
 
-/** A server that counts what it does. It is slower for it. */
+/** Starts a server that counts its work, which makes it slower. */
 export async function startCountingServer(): Promise<CountingServer> {
   const file = join(temporaryFolder("counts"), "counts.json");
   const [program = "", ...args] = startCommand();

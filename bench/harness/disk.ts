@@ -6,7 +6,7 @@ import { median } from "./numbers.ts";
 const ROUNDS = 200;
 const PAGE_BYTES = 4_096;
 
-/** What the disk takes to keep one page for good, milliseconds: the least that a durable commit costs. */
+/** Time to write and fsync one page, milliseconds: the minimum of a durable commit. */
 export function fsyncMs(): number {
   const file = openSync(join(temporaryFolder("fsync"), "file"), "w");
   const page = Buffer.alloc(PAGE_BYTES, "x");

@@ -5,7 +5,7 @@ const AT_ONCE = 200;
 const PARAGRAPH =
   "Le conseil a pris connaissance du rapport, et décide de la suite à lui donner avant l'été. ".repeat(3);
 
-/** A state of Yjs as the editor writes it, of so many bytes or a little more; another seed is another state. */
+/** A Yjs state in the editor's format of at least `bytes` bytes; each seed gives a different state. */
 export function stateOf(bytes: number, seed: number): Buffer {
   const doc = new Y.Doc();
   doc.clientID = seed + 1;
@@ -14,9 +14,10 @@ export function stateOf(bytes: number, seed: number): Buffer {
   for (let number = 0; ; number += AT_ONCE) {
     const state = Y.encodeStateAsUpdate(doc);
     if (state.length >= bytes) return Buffer.from(state);
-    // All that is left to make, by what was made so far.
-    const left = number === 0 ? AT_ONCE : Math.ceil(((bytes - state.length) * number) / state.length) + 1;
-    const blocks = Array.from({ length: Math.max(1, left) }, (_, at) => blockOf(seed, number + at));
+    // Estimates the remaining blocks from the size so far.
+    const remaining =
+      number === 0 ? AT_ONCE : Math.ceil(((bytes - state.length) * number) / state.length) + 1;
+    const blocks = Array.from({ length: Math.max(1, remaining) }, (_, at) => blockOf(seed, number + at));
     group.push(blocks);
     number += blocks.length - AT_ONCE;
   }
@@ -46,13 +47,13 @@ const SECTION = [
   "",
 ].join("\n");
 
-/** Markdown of many short blocks, of so many bytes. */
+/** Markdown of many short blocks with `bytes` bytes. */
 export const markdownOf = (bytes: number): string =>
   Buffer.from(SECTION.repeat(Math.ceil(bytes / SECTION.length)))
     .subarray(0, bytes)
     .toString("utf8");
 
-/** The state of Yjs that the editor makes of markdown. */
+/** The Yjs state that the editor creates from Markdown. */
 export async function stateOfMarkdown(text: string): Promise<Uint8Array> {
   const { ServerBlockNoteEditor } = await import("@blocknote/server-util");
   const editor = ServerBlockNoteEditor.create();

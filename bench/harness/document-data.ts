@@ -1,35 +1,35 @@
 import { derivedId } from "../../lib/platform/ids.ts";
 
-/** What a data folder of documents is like. They are numbered: trees, hub, subtree that moves, flat roots. */
+/** Structure of the benchmark documents, which are numbered: trees, hub, subtree to move, flat roots. */
 export interface DocumentData {
   readonly users: number;
   readonly trees: number;
   readonly levels: number;
-  /** Further children on each level of a tree. */
+  /** Additional children on each level of a tree. */
   readonly beside: number;
   readonly inTree: number;
-  /** Number of a root, and of how many children. */
+  /** Number of the root with many children; `children` is their count. */
   readonly hub: number;
   readonly children: number;
-  /** Number of a root, and of how many documents with it. */
+  /** Number of the root of the subtree to move; `inMoved` is its count of documents, including the root. */
   readonly moved: number;
   readonly inMoved: number;
-  /** Number of the first flat root. Before it all are in trees, and one user has a row for each. */
+  /** Number of the first flat root. All documents before it are in trees, and one user has a row for each. */
   readonly flat: number;
-  /** Flat roots that the same user has rows for besides, and another one. */
+  /** Count of flat roots with rows of the same user; `wideRows` is that of another user. */
   readonly deepFlat: number;
   readonly wideRows: number;
-  /** Documents that a third user owns: hub, the subtree that moves, a tree, flat roots. */
+  /** Numbers of the documents that a third user owns: hub, subtree to move, a tree, flat roots. */
   readonly owned: readonly number[];
 }
 
-/** Rows of one user. */
+/** Maximum of rows per user. */
 const ROWS_MAX = 10_000;
 const OWNED = 20;
-/** Of a subtree that moves: each so many, one of them goes a level deeper. */
+/** Group size in the subtree to move: the first document is a child of the root, the others are its children. */
 export const GROUP = 37;
 
-/** Of how many documents there are. */
+/** The structure for a number of documents. */
 export function documentData(count: number): DocumentData {
   const part = Math.min(1, count / 10_000);
   const [levels, beside] = [10, 10];
@@ -59,7 +59,7 @@ export function documentData(count: number): DocumentData {
   };
 }
 
-/** Numbers of documents that the one who owns a few may read, so many from each of these on. */
+/** Ranges of document numbers that the owner of `owned` can read. */
 export const reachedByOwner = ({ hub, children, moved, inMoved, inTree, owned, flat }: DocumentData) => [
   { from: 0, count: inTree },
   { from: hub, count: 1 + children },
@@ -67,10 +67,10 @@ export const reachedByOwner = ({ hub, children, moved, inMoved, inTree, owned, f
   { from: flat, count: owned.filter((number) => number >= flat).length },
 ];
 
-/** Id of a document, the same in every run. */
+/** Id of a document, the same in every run of the benchmark. */
 export const idOf = (number: number): string => derivedId("benchmark-document", `${number}`);
 
-/** The one that lies deepest in a tree. */
+/** Number of the deepest document of a tree. */
 export const deepestOf = ({ inTree }: DocumentData, tree: number): number => (tree + 1) * inTree - 1;
 
 export const titleOf = (number: number): string => `Compte rendu n° ${number}, année ${1950 + (number % 90)}`;

@@ -10,7 +10,7 @@ const asked = {
 } as const;
 const taken = (p50: number) => ({ p50, p99: 9, cpu: 1, drained: undefined, first: undefined });
 
-it("what takes longer in a larger installation is told as many times the smaller one's", () => {
+it("the growth of a time is reported as a multiple of the smaller installation's", () => {
   const sized = new Sized();
   sized.add(asked, 10, taken(2));
   sized.add({ ...asked, name: "tree" }, 10, taken(5));
@@ -28,7 +28,7 @@ it("what takes longer in a larger installation is told as many times the smaller
   expect(() => new Sized().all()).toThrow("nothing was asked");
 });
 
-it("a page is checked for how many it holds, and of how many", () => {
+it("isPage checks the number of results and the total", () => {
   expect(isPage(3, 1)({ count: 3, results: [1] })).toBeUndefined();
   expect(() => isPage(3, 2)({ count: 3, results: [1] })).toThrow("1 of 3 documents, not 2 of 3");
   expect(() => isPage(3, 1)({ detail: "Not found." })).toThrow();

@@ -12,37 +12,37 @@ const WARM_UP_SECONDS = 0.3;
 const SECONDS = 2;
 const BRIEF_SECONDS = 0.05;
 const QUIET_MAX_MS = 60_000;
-/** The larger installation may take so many times the smaller one's time. */
+/** Limit for the time of the larger installation as a multiple of the smaller one's. */
 const GROWTH_MAX = 1.5;
 
 type Kind = Omit<RequestKind, "name" | "weight">;
 
-/** Requests of one kind, one after another: where there are several, in turn. */
+/** Sequential requests; several kinds alternate. */
 export interface Asked {
-  /** The same at each size. */
+  /** Name of the figure, the same at each size. */
   readonly name: string;
   readonly kinds: readonly [Kind, ...Kind[]];
   readonly token: string;
-  /** Milliseconds. */
+  /** Target of the p50, milliseconds. */
   readonly target: number;
   readonly peer: string;
-  /** Whether they leave something to do when they are answered. */
+  /** Set if the server continues working after the response. */
   readonly isWrite?: true;
-  /** Throws where an answer is not what it must be. */
+  /** Throws if a response is wrong. */
   check?(json: unknown): void;
 }
 
 interface Taken {
   readonly p50: number;
   readonly p99: number;
-  /** CPU of the server and all below it a request, milliseconds; and until nothing is left to do. */
+  /** CPU time of the server and its descendants per request, milliseconds; `drained` includes later work. */
   readonly cpu: number;
   readonly drained: number | undefined;
-  /** What the first request took. */
+  /** Time of the first request, milliseconds. */
   readonly first: number | undefined;
 }
 
-/** Whatever was measured of installations of different sizes. */
+/** Collects the figures of installations of different sizes. */
 export class Sized {
   readonly figures: Figure[] = [];
   readonly details: Record<string, number> = {};
@@ -67,7 +67,7 @@ export class Sized {
     if (first !== undefined) this.details[`${what}: first ms`] = first;
   }
 
-  /** Throws where nothing was measured. */
+  /** Returns all figures. Throws if there are none. */
   all(): readonly [Figure, ...Figure[]] {
     const [first, ...rest] = this.figures;
     if (first === undefined) throw new Error("nothing was asked");
@@ -75,7 +75,7 @@ export class Sized {
   }
 }
 
-/** Asks servers on data of each size (`WEFT_BENCH_SIZES` says how many of them), and ends them. */
+/** Calls `ask` with a server on data of each size (the first `WEFT_BENCH_SIZES` sizes), and stops the server. */
 export async function forEachSize(
   brief: boolean,
   ask: (server: Server, data: DocumentData, size: number) => Promise<void>,
@@ -90,14 +90,14 @@ export async function forEachSize(
 
 export const secondsOf = (brief: boolean): number => (brief ? BRIEF_SECONDS : SECONDS);
 
-/** A token of a user who is called so. */
+/** Creates an access token for the user with this name. */
 export async function tokenOf(server: Server, name: string): Promise<string> {
   const body = { email: `${name}@example.com`, name: "benchmark" };
   const { json } = await server.call("POST", "//api/v1.0/access-tokens/", { body });
   return (json as { token: string }).token;
 }
 
-/** Asks over one connection for so long. Throws where an answer is not the expected one. */
+/** Times requests over one connection. Throws if a response is wrong. */
 export async function timeAsked(server: Server, asked: Asked, seconds: number): Promise<Taken> {
   const { token, check, isWrite } = asked;
   const kinds = asked.kinds.map((kind) => ({ ...kind, name: "asked" }));
@@ -120,7 +120,7 @@ export async function timeAsked(server: Server, asked: Asked, seconds: number): 
   return { p50, p99, cpu, drained, first };
 }
 
-/** Throws where a page does not hold so many of so many. */
+/** Returns a check that throws unless a page has `length` results of `count`. */
 export const isPage =
   (count: number, length: number) =>
   (json: unknown): void => {

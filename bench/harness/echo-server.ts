@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// What node:http alone takes for a JSON request and its answer: the floor of every endpoint.
+// A bare node:http server that echoes JSON: the lower bound for every endpoint.
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -6,7 +6,7 @@ import type { LoadPlan } from "./load-plan.ts";
 import { cpuMs } from "./processes.ts";
 
 const SERVER = fileURLToPath(new URL("./echo-server.ts", import.meta.url));
-/** Both sides run warm before they are measured. */
+/** Requests before the measurement, to warm up client and server. */
 const WARM_UP_REQUESTS = 2_000;
 
 export interface Echo {
@@ -16,7 +16,7 @@ export interface Echo {
   readonly p99: number;
 }
 
-/** What a bare node:http server that echoes JSON makes of a load, in a process of its own. */
+/** Measures a load against a bare node:http server that echoes JSON, in a separate process. */
 export async function measureEcho(
   plan: Pick<LoadPlan, "connections" | "kinds" | "seconds" | "count"> & { readonly warmUp?: number },
 ): Promise<Echo> {

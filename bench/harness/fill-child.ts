@@ -12,10 +12,10 @@ import { fillLists } from "./fill-lists.ts";
 import { assetDraft, eventDraft, type RecordKind } from "./records.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
-/** Events of one transaction: six writes each at most, 100 in all. */
+/** Events per transaction, which has at most 100 writes, up to six per event. */
 const AT_ONCE = 15;
 const UNDER_WAY = 10;
-/** Messages that may wait before filling waits for them. */
+/** Maximum number of waiting messages; filling pauses above it. */
 const BACKLOG_MAX = 20_000;
 const POLL_MS = 20;
 
@@ -26,8 +26,8 @@ export interface Filling {
 }
 
 /**
- * Fills a data folder as emits over HTTP would, without the HTTP: the same functions record the events, and the
- * same pollers take them from the queues through index and dispatch until nothing waits.
+ * Fills a data folder like emits over HTTP: the same functions record the events, and the same pollers deliver them
+ * to index and dispatch until the queues are empty.
  */
 async function fill({ dataDir, kind, count }: Filling): Promise<void> {
   const config = readConfig({ WEFT_DATA_DIR: dataDir, PORT: "0" });

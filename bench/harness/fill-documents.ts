@@ -11,16 +11,16 @@ import type { Write } from "../../lib/platform/tables.ts";
 import { type DocumentData, documentData, GROUP, idOf, titleOf } from "./document-data.ts";
 
 const UNDER_WAY = 20;
-/** Numbers of their segments. */
+/** Distance between the path segments of two roots. */
 const BETWEEN_ROOTS = 1_024;
-/** Four writes each. */
+/** Roots per transaction; each needs four writes. */
 const ROOTS_AT_ONCE = 20;
-/** Three writes each. */
+/** Accesses per transaction; each needs three writes. */
 const GIVEN_AT_ONCE = 30;
 
 /**
- * Fills a data folder with so many documents by the functions behind the endpoints: trees one document after another,
- * flat roots many in a transaction.
+ * Fills a data folder with `count` documents through the functions of the endpoints: trees one document at a time,
+ * flat roots several per transaction.
  */
 export async function fillDocuments(deps: Deps, count: number): Promise<void> {
   const data = documentData(count);
@@ -43,7 +43,7 @@ export async function fillDocuments(deps: Deps, count: number): Promise<void> {
 const numbersFrom = (first: number, count: number): number[] =>
   Array.from({ length: count }, (_, at) => first + at);
 
-/** Answers the numbers of the roots. */
+/** Creates the documents in trees. Returns the numbers of the roots. */
 async function fillTrees(
   deps: Deps,
   user: StoredUser,

@@ -30,13 +30,13 @@ import {
 } from "./list-records.ts";
 
 const UNDER_WAY = 20;
-/** Writes of a run without steps, of which a transaction holds a hundred. */
+/** Runs without steps per transaction, which has at most 100 writes. */
 const RUNS_AT_ONCE = 40;
 const MARKS_AT_ONCE = 250;
 
 /**
- * Fills every list but those of events and assets with so many records, by the functions that endpoints and the
- * conductor use; runs and their steps as they are when the runs are over, as it would take many minutes to run them.
+ * Fills every list except events and assets with `count` records through the functions of the endpoints and the
+ * conductor. Writes runs and steps in their final state, because executing them would take many minutes.
  */
 export async function fillLists(deps: Deps, count: number): Promise<void> {
   await fillCatalog(deps, catalogSize(count));
@@ -58,7 +58,7 @@ async function indexMarks(deps: Deps): Promise<void> {
   while ((await indexPending(deps, deadLetterList, MARKS_AT_ONCE)) > 0);
 }
 
-/** So many runs, and as many steps: those of the first runs, which have several each. */
+/** Writes `count` runs and as many steps; the first runs have several steps each. */
 async function fillRuns(deps: Deps, count: number): Promise<void> {
   for (let start = 0; start < count; start += RUNS_AT_ONCE) {
     const runs = Array.from({ length: Math.min(RUNS_AT_ONCE, count - start) }, (_, at) => runOf(start + at));
@@ -79,7 +79,7 @@ const put = (table: typeof runsTable | typeof stepsTable, item: { pk: string; sk
   item,
 });
 
-/** Schedules first: who makes one reads all that there is. */
+/** Writes workflows with `saveWorkflow`, and schedules with their trigger states directly to the tables. */
 async function fillCatalog(deps: Deps, count: number): Promise<void> {
   const parsed = parseDefinition(workflowText);
   if (!parsed.ok) throw new Error("the workflow of the benchmark is not valid");

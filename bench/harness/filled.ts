@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CACHE = join(ROOT, "node_modules", ".cache", "weft-bench");
 const CHILD = fileURLToPath(new URL("./fill-child.ts", import.meta.url));
 
-/** Code that shapes what lies in a filled data folder: a change of it makes the folder anew. */
+/** Code that determines the content of a filled data folder; a change of it invalidates the cache. */
 const SHAPING = [
   "bench/harness/document-data.ts",
   "bench/harness/fill-child.ts",
@@ -37,12 +37,12 @@ const SHAPING = [
   "lib/workflows/workspaces",
 ];
 
-/** Fewer are filled each time: they take a second. */
+/** Minimum number of records for caching; fewer are filled each time within a second. */
 const KEPT_FROM = 10_000;
 
 /**
- * A data folder of so many records that the caller may change. A large one is a copy: it is filled once for each state
- * of the code that shapes it, and kept in `node_modules/.cache/weft-bench`; folders of other states are removed.
+ * Returns a data folder with `count` records, which the caller may change. A large folder is a copy of a cached one in
+ * `node_modules/.cache/weft-bench`, which is filled once for each state of the code; those of other states are removed.
  */
 export async function filledFolder(kind: RecordKind, count: number): Promise<string> {
   const copy = join(temporaryFolder("filled"), "data");

@@ -10,7 +10,7 @@ export const SEVERITIES = ["critical", "high", "medium", "low"] as const;
 export const ARTIFACT_TYPES = ["report", "output"] as const;
 export const RUN_STATUSES = ["completed", "failed"] as const;
 export const STEP_TYPES = ["bash", "function"] as const;
-/** Schedules that an installation takes; workflows are read as a whole where one of them changes. */
+/** Maximum of schedules; a change of a workflow reads all workflows. */
 const CATALOG_MAX = 10_000;
 
 export const catalogSize = (count: number): number => Math.min(CATALOG_MAX, count);
@@ -63,7 +63,7 @@ export const letterOf = (number: number): LastFailure => ({
   error: new Error("the host did not answer"),
 });
 
-/** A run that is over. */
+/** A completed run. */
 export function runOf(number: number): StoredRun {
   const run_id = `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
   const at = timeOf(number);

@@ -3,21 +3,21 @@ import { expectNoErrors, sendLoad, startLoad } from "./load.ts";
 import type { KindReport } from "./load-plan.ts";
 import type { Server } from "./server.ts";
 
-/** A query whose answer is known. */
+/** A query with its expected result. */
 export interface Query {
   readonly name: string;
-  /** Below `/automation`. */
+  /** Path below `/automation`. */
   readonly path: string;
   readonly total: number;
-  /** Records on the page. */
+  /** Number of records on the page. */
   readonly length: number;
 }
 
 const WARM_UP_MS = 200;
 
 /**
- * Asks each query for a while over one connection. Throws where a total or a page is not what it must be, unless
- * they need not be exact as records arrive.
+ * Times each query over one connection. Throws if a total or a page length is wrong, unless they need not be exact
+ * because records are arriving.
  */
 export async function timeQueries(
   server: Server,
@@ -34,7 +34,7 @@ export async function timeQueries(
   return reports;
 }
 
-/** What timed queries took: the slowest, then each, p50; and their p99. */
+/** Figures of timed queries: the p50 of the slowest, then of each; and the p99. */
 export function listFigures(
   timed: Readonly<Record<string, KindReport>>,
   target: number,
@@ -57,7 +57,7 @@ async function askFor(server: Server, { path }: Query, seconds: number): Promise
   return reports.list;
 }
 
-/** Throws where a total or a page is not what it must be. */
+/** Throws if the total or the page length is wrong. */
 export async function checkTotal(server: Server, { path, total, length }: Query): Promise<void> {
   const answer = await server.get<{ data: unknown[]; pagination: { total: number } }>(path);
   const found = answer.pagination.total;
@@ -73,7 +73,7 @@ const ARRIVING = {
 };
 const ARRIVING_CONNECTIONS = 4;
 
-/** Does `work` while so many events a second arrive; answers how many did. */
+/** Runs `work` while `rate` events per second arrive. Returns the number of emitted events. */
 export async function whileEventsArrive(
   server: Server,
   rate: number,

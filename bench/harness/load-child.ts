@@ -16,17 +16,24 @@ const TICK_MS = 1;
 interface Tally {
   readonly times: number[];
   errors: number;
-  /** Those of `times` and `errors` that were told of before. */
-  toldTimes: number;
-  toldErrors: number;
+  /** Number of `times` and `errors` in earlier reports. */
+  reportedTimes: number;
+  reportedErrors: number;
   readonly taken: string[];
-  /** Those of `taken` that no other kind has used. */
+  /** Values of `taken` that no other kind has used. */
   readonly free: string[];
 }
 
-const newTally = (): Tally => ({ times: [], errors: 0, toldTimes: 0, toldErrors: 0, taken: [], free: [] });
+const newTally = (): Tally => ({
+  times: [],
+  errors: 0,
+  reportedTimes: 0,
+  reportedErrors: 0,
+  taken: [],
+  free: [],
+});
 
-/** Sends what the plan says, and tells how it was answered. Rejects when a connection breaks. */
+/** Sends the requests of a plan and reports the responses. Rejects if a connection breaks. */
 class Load {
   readonly #plan: LoadPlan;
   readonly #tallies = new Map<string, Tally>();
@@ -35,7 +42,7 @@ class Load {
   readonly #statuses: Record<number, number> = {};
   #sent = 0;
   #stopped = false;
-  #toldAt = performance.now();
+  #reportedAt = performance.now();
 
   constructor(plan: LoadPlan) {
     this.#plan = plan;
@@ -47,21 +54,21 @@ class Load {
     this.#stopped = true;
   }
 
-  /** What was answered since this was last asked. */
+  /** Statistics since the previous call. */
   recent(): RecentLoad {
     const now = performance.now();
-    const seconds = (now - this.#toldAt) / 1000;
-    this.#toldAt = now;
+    const seconds = (now - this.#reportedAt) / 1000;
+    this.#reportedAt = now;
     const p99: Record<string, number> = {};
     let answers = 0;
     let errors = 0;
     for (const [name, tally] of this.#tallies) {
-      const times = tally.times.slice(tally.toldTimes);
+      const times = tally.times.slice(tally.reportedTimes);
       answers += times.length;
-      errors += tally.errors - tally.toldErrors;
+      errors += tally.errors - tally.reportedErrors;
       if (times.length > 0) p99[name] = percentile(times, 0.99);
-      tally.toldTimes = tally.times.length;
-      tally.toldErrors = tally.errors;
+      tally.reportedTimes = tally.times.length;
+      tally.reportedErrors = tally.errors;
     }
     return { seconds, answers, errors, p99 };
   }
@@ -82,12 +89,12 @@ class Load {
     return this.#stopped || this.#sent >= (this.#plan.count ?? Number.POSITIVE_INFINITY);
   }
 
-  /** One request after another. */
+  /** Sends requests one after another. */
   async #closely(connection: RawConnection): Promise<void> {
     while (!this.#over) await this.#exchange(connection, performance.now());
   }
 
-  /** Requests when they are due: one that finds no free connection waits, and its time counts from when it was due. */
+  /** Sends requests at a rate. A request without a free connection waits; its time counts from when it was due. */
   async #paced(free: RawConnection[], rate: number): Promise<void> {
     const start = performance.now();
     const late: number[] = [];
@@ -114,7 +121,7 @@ class Load {
       for (; due < ((performance.now() - start) * rate) / 1000; due += 1)
         late.push(start + (due * 1000) / rate);
       for (let at = late[0]; at !== undefined && idle.length > 0 && !this.#over; at = late[0]) {
-        // All in turn: the server closes one on which nothing is asked for long.
+        // Uses all connections in turn, because the server closes idle ones.
         const connection = idle.shift();
         if (connection === undefined) break;
         late.shift();
@@ -195,7 +202,7 @@ function kindReport({ times, errors }: Tally): KindReport {
   };
 }
 
-/** The kinds by their weights, spread evenly: the first is the one with the first turn. */
+/** A sequence of kinds, evenly distributed by weight. */
 function inTurn(kinds: readonly RequestKind[]): RequestKind[] {
   const places = kinds.flatMap((kind) => {
     const weight = kind.weight ?? 1;

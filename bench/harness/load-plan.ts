@@ -1,15 +1,15 @@
-/** A kind of request. `{n}` in path and body is the request's number, `{id}` one that `takes` found before. */
+/** A kind of request. In path and body, `{n}` is the request's number and `{id}` a value that `takes` collected. */
 export interface RequestKind {
   readonly name: string;
   readonly method: string;
   readonly path: string;
   readonly body?: string;
-  /** Of all requests, this many in the sum of all weights; 1 where it is not given. */
+  /** Share of requests relative to the sum of all weights; defaults to 1. */
   readonly weight?: number;
   readonly expect?: number;
-  /** A field of the answer whose values are kept, and given to kinds that ask for an id of this one. */
+  /** A field of the response whose values are collected for the kinds that need an id of this kind. */
   readonly takes?: string;
-  /** The kind whose ids this one needs; without one at hand, a request of the first kind is sent instead. */
+  /** The kind whose ids this kind needs; without an available id, a request of the first kind is sent instead. */
   readonly needs?: string;
 }
 
@@ -18,46 +18,46 @@ export interface LoadPlan {
   readonly token?: string;
   readonly connections: number;
   readonly kinds: readonly RequestKind[];
-  /** Requests in all; without it until the time is over or it is told to stop. */
+  /** Total number of requests; without it, requests continue until `seconds` have passed or `stop`. */
   readonly count?: number;
   readonly seconds?: number;
-  /** Requests a second, whatever the answers take; as fast as the answers come where it is not given. */
+  /** Requests per second, independent of response times; without it, as fast as responses arrive. */
   readonly rate?: number;
 }
 
 export interface KindReport {
   readonly answers: number;
-  /** Answers with another status than the expected one. */
+  /** Number of responses with an unexpected status. */
   readonly errors: number;
-  /** Milliseconds from when the request was due. */
+  /** Response time from when the request was due, milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
 export interface LoadReport {
-  /** Milliseconds since the epoch: before the first request, after the last answer. */
+  /** Time before the first request and after the last response, milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly answers: number;
   readonly errors: number;
   readonly kinds: Readonly<Record<string, KindReport>>;
-  /** How many answers of each status. */
+  /** Number of responses by status. */
   readonly statuses: Readonly<Record<number, number>>;
-  /** The first unexpected answers, as text. */
+  /** The first unexpected responses, as text. */
   readonly samples: readonly string[];
-  /** What was taken from answers, by kind. */
+  /** Values collected from responses, by kind. */
   readonly taken: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a load that goes on did since it was last asked. */
+/** Statistics of a running load since the previous report. */
 export interface RecentLoad {
   readonly seconds: number;
   readonly answers: number;
   readonly errors: number;
-  /** Milliseconds from when a request was due, by kind; of kinds that had an answer. */
+  /** Response time from when a request was due, milliseconds, by kind; only kinds with a response. */
   readonly p99: Readonly<Record<string, number>>;
 }
 
-/** Milliseconds since the epoch, with parts of them. */
+/** Milliseconds since the epoch, with fractions. */
 export const epochMs = (): number => performance.timeOrigin + performance.now();

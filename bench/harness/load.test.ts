@@ -26,7 +26,7 @@ afterAll(() => {
   server.close();
 });
 
-it("sends so many requests by their weights, and gives what one kind took to the other", async () => {
+it("sends requests by weight and passes the ids that one kind collects to another", async () => {
   seen.length = 0;
   const report = await sendLoad({
     port,
@@ -47,7 +47,7 @@ it("sends so many requests by their weights, and gives what one kind took to the
   expect(seen.find(({ method }) => method === "POST")?.body).toMatch(/^\{"n":\d+\}$/);
 });
 
-it("tells of answers that were not expected", async () => {
+it("reports unexpected responses", async () => {
   const load = startLoad({
     port,
     connections: 2,
@@ -60,14 +60,14 @@ it("tells of answers that were not expected", async () => {
   expect(() => expectNoErrors(report)).toThrow("4 of 4 answers unexpected: bad: 500");
 });
 
-it("takes answers that come in many parts, one after another", async () => {
+it("reads responses that arrive in many parts", async () => {
   const kinds = [{ name: "get", method: "GET", path: "/large", takes: "id" }];
   const report = await sendLoad({ port, connections: 1, count: 3, kinds });
   expect(report.statuses).toEqual({ 200: 3 });
   expect(report.taken.get).toEqual(Array.from({ length: 3 }, () => LARGE));
 });
 
-it("keeps to a rate until it is told to stop", async () => {
+it("keeps a rate until it is stopped", async () => {
   seen.length = 0;
   const load = startLoad({
     port,
@@ -78,11 +78,11 @@ it("keeps to a rate until it is told to stop", async () => {
   while (seen.length < 40) await new Promise((resolve) => setTimeout(resolve, 5));
   const report = await load.stop();
   expect(report.answers).toBe(seen.length);
-  // No faster than the rate, however fast the answers come.
+  // The rate is a maximum, however fast responses arrive.
   expect(report.answers).toBeLessThanOrEqual(((report.endedAt - report.startedAt) * 200) / 1000 + 1);
 });
 
-it("tells of what it did since it was last asked, and refuses when it is over", async () => {
+it("reports statistics since the previous call, and rejects after the end", async () => {
   seen.length = 0;
   const load = startLoad({
     port,
@@ -101,7 +101,7 @@ it("tells of what it did since it was last asked, and refuses when it is over", 
   await expect(load.recent()).rejects.toThrow();
 });
 
-it("is rejected where the server goes away", async () => {
+it("rejects if the server closes the connection", async () => {
   const gone = createServer((request) => request.socket.destroy());
   await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
   const kinds = [{ name: "get", method: "GET", path: "/" }];

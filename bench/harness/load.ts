@@ -5,28 +5,28 @@ import type { LoadPlan, LoadReport, RecentLoad } from "./load-plan.ts";
 
 const CHILD = fileURLToPath(new URL("./load-child.ts", import.meta.url));
 
-/** Load that goes on. */
+/** A running load. */
 export interface RunningLoad {
-  /** Rejects where a connection broke. */
+  /** Resolves at the end. Rejects if a connection breaks. */
   readonly report: Promise<LoadReport>;
-  /** What it did since this was last asked; rejects where it is over or broke off. */
+  /** Statistics since the previous call. Rejects if the load has ended or failed. */
   recent(): Promise<RecentLoad>;
-  /** No more requests; the report follows when those under way are answered. */
+  /** Stops sending. Resolves with the report after all pending responses. */
   stop(): Promise<LoadReport>;
 }
 
-/** Starts a process of its own that sends requests as the plan says. */
+/** Starts a child process that sends the requests of a plan. */
 export function startLoad(plan: LoadPlan): RunningLoad {
   const child: ChildProcess = fork(CHILD, { serialization: "advanced" });
   atEnd(() => child.kill("SIGKILL"));
   const { promise, resolve, reject } = Promise.withResolvers<LoadReport>();
-  const asked: PromiseWithResolvers<RecentLoad>[] = [];
+  const pending: PromiseWithResolvers<RecentLoad>[] = [];
   const end = (error: Error): void => {
     reject(error);
-    for (const { reject: refuse } of asked.splice(0)) refuse(error);
+    for (const { reject: refuse } of pending.splice(0)) refuse(error);
   };
   child.on("message", (message: { report?: LoadReport; recent?: RecentLoad; fault?: string }) => {
-    if (message.recent !== undefined) asked.shift()?.resolve(message.recent);
+    if (message.recent !== undefined) pending.shift()?.resolve(message.recent);
     else if (message.report !== undefined) resolve(message.report);
     else end(new Error(`the load broke off: ${message.fault}`));
   });
@@ -37,7 +37,7 @@ export function startLoad(plan: LoadPlan): RunningLoad {
     report: promise,
     recent: () => {
       const answer = Promise.withResolvers<RecentLoad>();
-      asked.push(answer);
+      pending.push(answer);
       child.send("recent");
       return answer.promise;
     },
@@ -48,12 +48,12 @@ export function startLoad(plan: LoadPlan): RunningLoad {
   };
 }
 
-/** Sends requests from a process of its own. Rejects where an answer was not the expected one. */
+/** Sends the requests of a plan from a child process. Rejects if a response is unexpected. */
 export async function sendLoad(plan: LoadPlan): Promise<LoadReport> {
   return expectNoErrors(await startLoad(plan).report);
 }
 
-/** Throws with the first unexpected answers where there were any. */
+/** Throws with the first unexpected responses, if any. */
 export function expectNoErrors(report: LoadReport): LoadReport {
   if (report.errors > 0)
     throw new Error(`${report.errors} of ${report.answers} answers unexpected: ${report.samples.join("; ")}`);

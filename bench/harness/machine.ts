@@ -2,10 +2,10 @@ import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const LOOK_MS = 1_000;
-/** Busy cores of a machine that does nothing to speak of. */
+/** Maximum of busy cores on an idle machine. */
 const IDLE_CORES = 0.15;
 
-/** How many cores are busy, on the average of a second. */
+/** Average number of busy cores over one second. */
 export async function busyCores(): Promise<number> {
   const before = times();
   await sleep(LOOK_MS);
@@ -13,7 +13,7 @@ export async function busyCores(): Promise<number> {
   return (cpus().length * (after.busy - before.busy)) / (after.all - before.all);
 }
 
-/** Waits until the machine does nothing else, so long at most. */
+/** Waits until the machine is idle, at most `maxMs`. */
 export async function untilIdle(maxMs: number): Promise<void> {
   const end = performance.now() + maxMs;
   while (performance.now() < end && (await busyCores()) > IDLE_CORES);

@@ -2,7 +2,7 @@ import { type Memory, memoryOf } from "./processes.ts";
 
 const EVERY_MS = 400;
 
-/** Looks at the memory of a process and all below it, until it is told to stop: what was the most of each. */
+/** Samples the memory of a process and its descendants until `stop`, which returns the maximum of each field. */
 export function watchMemory(root: number): { stop(): Memory } {
   let most: Memory = memoryOf(root);
   const look = (): void => {

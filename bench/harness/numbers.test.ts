@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { median, percentile, rounded, roundedAll, slope } from "./numbers.ts";
 
-it("a percentile is one of the values, and so many are at most as large", () => {
+it("a percentile is one of the values, and the given share of values does not exceed it", () => {
   const values = fc.array(fc.double({ noNaN: true }), { minLength: 1 });
   fc.assert(
     fc.property(values, fc.double({ min: 0.01, max: 1, noNaN: true }), (all, part) => {
@@ -16,7 +16,7 @@ it("a percentile is one of the values, and so many are at most as large", () => 
   expect(median([3, 1, 2])).toBe(2);
 });
 
-it("figures are rounded to four digits, whole numbers not at all, wherever they lie", () => {
+it("rounds nested numbers to four digits and keeps integers", () => {
   expect(rounded(0.123456)).toBe(0.1235);
   expect(rounded(123_456)).toBe(123_456);
   expect(roundedAll({ a: [1.23456, { b: 2.34567 }], c: "1.23456" })).toEqual({
@@ -25,7 +25,7 @@ it("figures are rounded to four digits, whole numbers not at all, wherever they 
   });
 });
 
-it("the slope is that of the line", () => {
+it("returns the slope of a line", () => {
   expect(slope([1, 2, 3, 4].map((x) => [x, 5 - 2 * x] as const))).toBeCloseTo(-2);
   expect(slope([[1, 7]])).toBe(0);
 });

@@ -1,11 +1,11 @@
 const DIGITS = 4;
 
-/** Four digits are as many as a measurement is worth; whole numbers stay as they are. */
+/** Rounds to four significant digits, the precision of a measurement; integers are unchanged. */
 export function rounded(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
 }
 
-/** An object's numbers, and those of objects in it, rounded. */
+/** Rounds all numbers of a value, also nested ones. */
 export function roundedAll(value: unknown): unknown {
   if (typeof value === "number") return rounded(value);
   if (Array.isArray(value)) return value.map(roundedAll);
@@ -13,7 +13,7 @@ export function roundedAll(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, roundedAll(one)]));
 }
 
-/** The smallest value that so large a part (0 to 1) of all does not exceed. NaN of none. */
+/** The smallest value that a share `part` (0 to 1) of all values does not exceed. NaN for an empty list. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
@@ -23,7 +23,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** Slope of the straight line that fits the points best, in y for one of x; 0 where there is none. */
+/** Slope of the linear regression of the points, in y per x; 0 if it is undefined. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const count = points.length;
   const middleX = points.reduce((sum, [x]) => sum + x, 0) / count;

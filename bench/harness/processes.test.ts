@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cpuMs, memoryOf, openFilesOf, peakOf, programsOf, treeOf, untilQuiet } from "./processes.ts";
 
 const MB = 60;
-// Takes memory and time, has a child that does the same, and is then idle.
+// Uses memory and CPU time, starts a child that does the same, and is then idle.
 const WORK = `
 const held = Buffer.alloc(${MB} * 1024 * 1024, 1);
 while (process.cpuUsage().user < 350_000);
@@ -25,20 +25,20 @@ describe.runIf(process.platform === "linux")("processes", () => {
   });
   afterAll(() => void parent.kill());
 
-  it("are found with those below them, and their time and memory are added up", async () => {
+  it("are found with their descendants, and CPU time and memory are summed", async () => {
     const root = parent.pid ?? 0;
     expect(treeOf(root)).toHaveLength(2);
     expect(cpuMs(root)).toBeGreaterThanOrEqual(300);
     const { processes, mb, rssMb } = memoryOf(root);
     expect(processes).toBe(2);
     expect(mb).toBeGreaterThan(MB);
-    // Both map the same program.
+    // Both processes map the same program.
     expect(rssMb).toBeGreaterThan(mb);
     expect(openFilesOf(treeOf(root))).toBeGreaterThan(6);
     expect(await untilQuiet(root, 20_000)).toBeLessThanOrEqual(performance.now());
   });
 
-  it("are told from those of another program", async () => {
+  it("are distinguished from those of another program", async () => {
     const shell = spawn("bash", [
       "-c",
       `"${process.execPath}" -e 'console.log(1); setInterval(() => {}, 1000)'; :`,
@@ -51,7 +51,7 @@ describe.runIf(process.platform === "linux")("processes", () => {
     await once(shell, "close");
   });
 
-  it("show the most that they held above what they held before, once", async () => {
+  it("have a peak above the memory before, reported once", async () => {
     const code = `process.stdin.on("data", () => { Buffer.alloc(${MB * 1024 * 1024}, 1); console.log("done"); })`;
     const child = spawn(process.execPath, ["-e", code]);
     const work = async (): Promise<void> => {
@@ -68,7 +68,7 @@ describe.runIf(process.platform === "linux")("processes", () => {
     await once(child, "close");
   });
 
-  it("that are gone hold nothing", () => {
+  it("that have ended have no open files", () => {
     expect(openFilesOf([2 ** 30])).toBe(0);
     expect(memoryOf(2 ** 30)).toEqual({ processes: 0, mb: 0, rssMb: 0 });
   });

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** `utime` and the like count in these: 100 a second on every Linux that Node runs on. */
+/** Length of a clock tick, the unit of `utime`: 10 ms on every Linux that Node supports. */
 const TICK_MS = 10;
 const KB_PER_MB = 1024;
 
-/** The text of a file below /proc, or undefined where the process is gone. */
+/** The text of a file in `/proc/PID`, or `undefined` if the process has ended. */
 function proc(pid: number, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");
@@ -14,13 +14,13 @@ function proc(pid: number, file: string): string | undefined {
   }
 }
 
-/** Fields of `/proc/PID/stat` after the name, which may hold anything: the state is the first. */
+/** Fields of `/proc/PID/stat` after the name, which may contain any character; the first field is the state. */
 function statOf(pid: number): string[] | undefined {
   const text = proc(pid, "stat");
   return text?.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
-/** A process and all below it that live now. Throws where there is no /proc. */
+/** Ids of a process and its living descendants. Throws without /proc. */
 export function treeOf(root: number): number[] {
   if (process.platform !== "linux") throw new Error("the benchmarks read /proc: they run on Linux");
   const children = new Map<number, number[]>();
@@ -34,7 +34,7 @@ export function treeOf(root: number): number[] {
   return tree;
 }
 
-/** A process and those below it that run the same program. */
+/** Ids of a process and its descendants that run the same program. */
 export function programsOf(root: number): number[] {
   const program = programOf(root);
   return treeOf(root).filter((pid) => programOf(pid) === program);
@@ -48,7 +48,7 @@ function programOf(pid: number): string | undefined {
   }
 }
 
-/** CPU time that a process and all below it took so far, those that are gone included, milliseconds. */
+/** CPU time of a process and its descendants so far, including ended ones, milliseconds. */
 export function cpuMs(root: number): number {
   const ticks = treeOf(root).map((pid) => {
     const [utime = 0, stime = 0, ended = 0, endedSystem = 0] = (statOf(pid) ?? []).slice(11, 15).map(Number);
@@ -59,15 +59,15 @@ export function cpuMs(root: number): number {
 
 export interface Memory {
   readonly processes: number;
-  /** Every page once: of files that several processes map, as much as the one that holds the most of it. */
+  /** Memory with shared pages counted once: for a mapped file, the largest share that one process holds. */
   readonly mb: number;
-  /** The sum of what each process holds. */
+  /** Sum of the resident set sizes. */
   readonly rssMb: number;
 }
 
 /**
- * Memory of a process and all below it, as if no other process were there: the kernel's PSS would give part of the
- * program's pages to the benchmark's own processes of Node.
+ * Memory of a process and its descendants without regard to other processes. The kernel's PSS would attribute part of
+ * the program's pages to the benchmark's own Node processes.
  */
 export function memoryOf(root: number): Memory {
   let processes = 0;
@@ -89,7 +89,7 @@ export function memoryOf(root: number): Memory {
 }
 
 interface Mapping {
-  /** Device, inode and offset. */
+  /** Device, inode and offset of the mapping. */
   readonly file: string;
   readonly rssKb: number;
   readonly anonymousKb: number;
@@ -105,13 +105,13 @@ function mappingsIn(smaps: string): Mapping[] {
 }
 
 /**
- * Watches the most that a process and all below it hold, from now on: by the kernel's own account, so nothing is too
- * short to be seen. Answers how much more than now that was, MB; each process at its own worst moment.
+ * Measures peak memory with the kernel's VmHWM, which includes short peaks. The returned function gives the sum over
+ * a process and its descendants of each one's peak above its current memory, MB.
  */
 export function peakOf(root: number): () => number {
   const before = new Map<number, number>();
   for (const pid of treeOf(root)) {
-    // Forgets the peaks of before.
+    // Resets VmHWM.
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
     before.set(pid, statusKb(pid, "VmRSS"));
   }
@@ -125,7 +125,7 @@ function statusKb(pid: number, name: "VmRSS" | "VmHWM"): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(proc(pid, "status") ?? "")?.[1] ?? 0);
 }
 
-/** Open file descriptors of processes; of those that are gone none. */
+/** Number of open file descriptors of processes; 0 for ended ones. */
 export function openFilesOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     try {
@@ -138,10 +138,10 @@ export function openFilesOf(pids: readonly number[]): number {
 
 const QUIET_MS = 300;
 const QUIET_WINDOWS = 3;
-/** What timers of an idle server may take in one window, also where the machine is busy with others. */
+/** Maximum CPU time of an idle server's timers in one window, also on a busy machine. */
 const QUIET_CPU_MS = 3 * TICK_MS;
 
-/** Waits until a process and all below it have nothing to do; answers when that began, by `performance.now()`. */
+/** Waits until a process and its descendants are idle. Returns when that began, by `performance.now()`. */
 export async function untilQuiet(root: number, timeoutMs: number): Promise<number> {
   const end = performance.now() + timeoutMs;
   let since = performance.now();

@@ -11,7 +11,7 @@ const chunked = (parts: readonly string[]): string => {
   return `${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunks.join("")}`;
 };
 
-it("an answer is there when it is whole, and not before", () => {
+it("returns a response only when it is complete", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.option(fc.integer({ min: 1, max: 20 })), (value, chunk) => {
       const body = JSON.stringify(value);
@@ -27,7 +27,7 @@ it("an answer is there when it is whole, and not before", () => {
   );
 });
 
-it("a request says how long its body is in bytes", () => {
+it("a request has the Content-Length of its body in bytes", () => {
   expect(rawRequest("POST", "/x", { token: "t", body: '"é"' })).toBe(
     'POST /x HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\ncontent-type: application/json\r\ncontent-length: 4\r\n\r\n"é"',
   );

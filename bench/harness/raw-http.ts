@@ -7,12 +7,12 @@ export interface RawAnswer {
 
 const HEAD_END = "\r\n\r\n";
 const LAST_CHUNK = "0\r\n\r\n";
-/** Where the status stands in `HTTP/1.1 200 OK`. */
+/** Offset of the status in `HTTP/1.1 200 OK`. */
 const STATUS_AT = 9;
 
 /**
- * One answer of ours, or undefined while it is not whole. Knows no more of HTTP than servers in a benchmark send:
- * a length, or chunks of JSON, in which the last chunk's text cannot stand.
+ * Parses a response; `undefined` while it is incomplete. Supports only what the servers of a benchmark send:
+ * Content-Length, or chunks of JSON, which cannot contain the text of the last chunk.
  */
 export function parseAnswer(bytes: Buffer): RawAnswer | undefined {
   const head = headOf(bytes);
@@ -26,7 +26,7 @@ export function parseAnswer(bytes: Buffer): RawAnswer | undefined {
   return ended ? { status, body: withoutChunks(body) } : undefined;
 }
 
-/** Bytes of an answer that has begun, where it says how many they are; 0 where it does not. */
+/** Length in bytes of a response that has begun, or 0 without Content-Length. */
 function answerLength(bytes: Buffer): number {
   const { text = "", length } = headOf(bytes) ?? {};
   return length === undefined ? 0 : text.length + HEAD_END.length + length;
@@ -51,7 +51,7 @@ function withoutChunks(bytes: Buffer): Buffer {
   }
 }
 
-/** A request as it goes over the wire, on a connection that is kept. */
+/** Bytes of a request on a keep-alive connection. */
 export function rawRequest(
   method: string,
   path: string,
@@ -65,12 +65,12 @@ export function rawRequest(
   return `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${authorization}${content}\r\n${body ?? ""}`;
 }
 
-/** One connection that is kept open, one request at a time: far cheaper than node:http's client. */
+/** A keep-alive connection with one request at a time; far cheaper than node:http's client. */
 export class RawConnection {
   readonly #socket: Socket;
   #held: Buffer[] = [];
   #size = 0;
-  /** Bytes before which there is no whole answer. */
+  /** Minimum number of bytes of a complete response. */
   #wanted = 0;
   #waiting: PromiseWithResolvers<RawAnswer> | undefined;
   #fault: Error | undefined;
@@ -93,7 +93,7 @@ export class RawConnection {
     });
   }
 
-  /** Rejects when the connection breaks. */
+  /** Sends a request and resolves with the response. Rejects if the connection breaks. */
   send(request: string): Promise<RawAnswer> {
     if (this.#fault !== undefined) return Promise.reject(this.#fault);
     const waiting = Promise.withResolvers<RawAnswer>();

@@ -1,6 +1,6 @@
 import type { EventDraft } from "../../lib/events/publish.ts";
 
-/** What data folders can be filled with. */
+/** Kinds of records that a data folder can be filled with. */
 export type RecordKind = "events" | "assets" | "lists" | "documents";
 
 const TOPICS = ["custom.host.seen", "custom.port.seen"] as const;
@@ -9,7 +9,7 @@ const NAMES = 100;
 const ASSET_TYPES = ["domain", "ip", "url", "service"] as const;
 const SOURCES = ["crawl", "scan"] as const;
 
-/** Numbers without a pattern, the same in every run. */
+/** Maps a number to a pseudo-random one, the same in every run. */
 function mixed(number: number): number {
   let value = Math.imul(number + 1, 0x9e3779b1);
   value = Math.imul(value ^ (value >>> 15), 0x85ebca6b);
@@ -54,7 +54,7 @@ export function assetDraft(number: number): EventDraft {
   };
 }
 
-/** How many of so many records fit. */
+/** Number of the first `count` records for which `fits` is true. */
 export function countOf<Record>(
   count: number,
   record: (number: number) => Record,

@@ -2,12 +2,12 @@ import { startTestServer, type TestServer, type TestServerOptions } from "../../
 import { atEnd, temporaryFolder } from "./cleanup.ts";
 import { startCommand } from "./start.ts";
 
-/** A server as a user starts it, on a data folder of its own unless one is given; gone at the end. */
+/** A server started like a user's, on its own data folder unless one is given; killed at the end. */
 export interface Server extends TestServer {
   readonly port: number;
 }
 
-/** Where profiles of servers are put; none are made without it. */
+/** Folder for CPU profiles of servers; without it none are written. */
 const PROFILES = process.env.WEFT_BENCH_PROFILES;
 
 export async function startServer(options: TestServerOptions = {}): Promise<Server> {
@@ -17,17 +17,17 @@ export async function startServer(options: TestServerOptions = {}): Promise<Serv
   const weft = await startTestServer({ ...options, program: [program, ...profiling, ...args], dataDir });
   const server = { ...weft, port: Number(new URL(weft.url).port) };
   if (PROFILES === undefined) {
-    // Its data folder is removed after that: nothing may write there any more.
+    // The data folder is removed afterwards, so the server must not write any more.
     atEnd(() => weft.kill());
     return server;
   }
-  // A profile is written at the end, if it comes by itself.
+  // Node writes the profile only on a normal exit.
   const stop = async (): Promise<void> => void (await weft.stop());
   atEnd(stop);
   return { ...server, kill: stop };
 }
 
-/** How long a run took by its own record, milliseconds. Throws where it did not complete. */
+/** Starts a run and returns its duration from its record, milliseconds. Throws if it does not complete. */
 export async function runMs(server: Server, module: string): Promise<{ runId: string; ms: number }> {
   const run = await server.run({ module });
   if (run.status !== "completed") throw new Error(`a run of ${module} ${run.status}: ${run.error_message}`);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** Wall time of a plain bash script, milliseconds, without bash's own start. Throws where it fails. */
+/** Wall time of a bash script without the start of bash, milliseconds. Throws if the script fails. */
 export async function shellMs(script: string): Promise<number> {
   const timed = `TIMEFORMAT=%6R; time { ${script}\n} 2>/dev/null`;
   const env = { ...process.env, LC_ALL: "C" };

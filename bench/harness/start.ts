@@ -9,10 +9,10 @@ import { RawConnection, rawRequest } from "./raw-http.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ASK_EVERY_MS = 1;
 const START_MAX_MS = 120_000;
-/** Given by the environment, so that nobody has to wait for the file. */
+/** The access token, set in the environment, so that clients need not wait for the token file. */
 export const BENCH_TOKEN = "benchmarks-and-nothing-else";
 
-/** What `npm start` runs: the program and its arguments. */
+/** The command of `npm start`: the program and its arguments. */
 export function startCommand(): string[] {
   const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as {
     scripts: { start: string };
@@ -29,12 +29,12 @@ export function startCommand(): string[] {
 export interface Started {
   readonly port: number;
   readonly pid: number;
-  /** From the spawn to the first 200 of the path asked, milliseconds. */
+  /** Time from the spawn to the first 200 for the path, milliseconds. */
   readonly ms: number;
   stop(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
-/** Starts the server on a data folder and asks for `path` until it answers 200. */
+/** Starts the server on a data folder and requests `path` until the status is 200. */
 export async function startTimed(dataDir: string, path: string): Promise<Started> {
   const port = await freePort();
   const [program = "", ...args] = startCommand();
@@ -89,7 +89,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Wall time of a program that does nothing but start, milliseconds. */
+/** Wall time of a program from its spawn to its exit, milliseconds. */
 export function spawnMs(program: string, args: readonly string[]): Promise<number> {
   const spawnedAt = performance.now();
   return new Promise((resolve, reject) => {

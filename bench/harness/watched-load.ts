@@ -7,22 +7,22 @@ import type { Server } from "./server.ts";
 const SAMPLE_MS = 5_000;
 const SAMPLES_MIN = 10;
 const MS_PER_MINUTE = 60_000;
-/** For the answers that are under way in the end. */
+/** Time for the pending responses at the end. */
 const LAST_ANSWERS_MS = 60_000;
 const LOG_LINES = 20;
 
-/** The server at one time, with the processes of its program and of steps below it. */
+/** A sample of the server's resources, with its processes and those of its steps. */
 export interface Sample {
-  /** Since the load began. */
+  /** Minutes since the start of the load. */
   readonly minute: number;
   readonly mb: number;
-  /** Open files of the server's own processes: what steps start comes and goes. */
+  /** Open files of the server's own processes; those of steps vary. */
   readonly files: number;
 }
 
 /**
- * Sends load for so many minutes, tells a line of each, and looks at the server meanwhile. Rejects, with the end of the
- * server's log, where a connection breaks or the last answers do not come.
+ * Sends a load for `minutes`, passes a line per minute to `tell`, and samples the server. Rejects with the end of the
+ * server's log if a connection breaks or the last responses do not arrive.
  */
 export async function watchedLoad(
   server: Server,

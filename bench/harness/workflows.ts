@@ -1,4 +1,4 @@
-/** A workflow that an event of the topic triggers: its step makes the file that the event's `seq` names. */
+/** A workflow that events of a topic trigger. Its step creates the file named by the event's `seq`. */
 export function markWorkflow(name: string, topic: string, folder: string): string {
   return `
 name: ${name}
@@ -15,7 +15,7 @@ steps:
 `;
 }
 
-/** A workflow of so many steps, one after another. */
+/** A workflow of `count` sequential steps. */
 export function sequence(name: string, count: number, step: string): string {
   const steps = Array.from({ length: count }, (_, at) => `  - { name: s${at}, ${step} }`);
   return `name: ${name}\nsteps:\n${steps.join("\n")}\n`;
