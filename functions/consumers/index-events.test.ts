@@ -23,7 +23,7 @@ const index = (messages: Awaited<ReturnType<typeof receive>>) =>
     { signal: new AbortController().signal },
   );
 
-it("indexes all that was recorded before its message was delivered, which is one for all of it", async () => {
+it("indexes all events recorded before its message was delivered, which represents all of them", async () => {
   await record(Array.from({ length: 40 }, (_, n) => `t${n}`));
   for (let n = 0; n < 120; n += 1) await record([`u${n}`]);
   const messages = await receive();
@@ -32,11 +32,11 @@ it("indexes all that was recorded before its message was delivered, which is one
   expect(await test.deps.eventIndex.last()).toBe(160);
 });
 
-it("leaves a message for what its turn had no time for, and comes to its end by these", async () => {
+it("sends a message for the rest when its time is over, and finishes by these", async () => {
   for (let n = 0; n < 150; n += 1) await record([`u${n}`]);
   const clock = vi.spyOn(performance, "now");
   try {
-    // Each look at the clock is a turn later.
+    // Each reading of the clock advances it by one turn.
     let now = 0;
     clock.mockImplementation(() => {
       now += 11_000;
@@ -59,7 +59,7 @@ it("leaves a message for what its turn had no time for, and comes to its end by 
   expect((await test.deps.queues.depth("index-events")).visible).toBe(0);
 });
 
-it("is told again of what was recorded after its message was delivered", async () => {
+it("gets another message for events recorded after its message was delivered", async () => {
   await record(["a"]);
   const first = await receive();
   await record(["b"]);
@@ -75,7 +75,7 @@ it("is told again of what was recorded after its message was delivered", async (
   expect(await test.deps.eventIndex.last()).toBe(3);
 });
 
-it("gets all messages in one group, so that one indexer is at work at a time", async () => {
+it("gets all messages in one group, so that one indexer runs at a time", async () => {
   await emitEvents(test.deps, [{ topic: "a", source: "api", data: {} }]);
   await emitEvents(test.deps, [{ topic: "b", source: "api", data: {} }]);
   const wanted = { max: 1, visibilitySeconds: 30, waitSeconds: 0 };

@@ -6,7 +6,7 @@ import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { type CallResult, call } from "#lib/testing/test-handler-call.ts";
 import { storeWorkflow } from "#lib/testing/test-workflows.ts";
 
-/** What callers send who mean no good: to every endpoint there is, in every place that takes something. */
+/** Hostile input for every endpoint, in every parameter and body. */
 const FOLDER = new URL("./", import.meta.url);
 const LONG = "x".repeat(20_000);
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
@@ -93,7 +93,7 @@ for (const file of readdirSync(FOLDER, { recursive: true }).map(String).toSorted
   endpoints.push({ file, route: module.route, handler: module.handler });
 }
 
-/** The names that a part of a route takes. */
+/** The names that a path segment accepts. */
 function namesOf(schema: unknown): string[] {
   const { shape, def } = (schema ?? {}) as { shape?: object; def?: { innerType?: unknown; in?: unknown } };
   if (shape !== undefined) return Object.keys(shape);
@@ -101,7 +101,7 @@ function namesOf(schema: unknown): string[] {
   return inner === undefined ? [] : namesOf(inner);
 }
 
-/** What was answered. */
+/** The responses. */
 const statuses = new Set<number>();
 let test: TestDeps;
 beforeAll(async () => {
@@ -110,7 +110,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Whatever was sent, the answer is one of ours, and tells nothing of this machine. */
+/** Every response has a documented status and format, and reveals nothing of this machine. */
 function check(sent: unknown, { status, text, headers }: CallResult): void {
   statuses.add(status);
   const shown = JSON.stringify(sent)?.slice(0, 300);
@@ -133,14 +133,14 @@ describe.each(endpoints.map((endpoint) => [endpoint.file, endpoint] as const))(
     const send = async (parts: Parameters<typeof call>[2]) =>
       check(parts, await call(test.deps, handler, parts));
 
-    it("answers every path, query and page as it should", async () => {
+    it("handles every path, query and page", async () => {
       for (const name of params)
         for (const text of TEXTS) await send({ params: { ...plain(params), [name]: text } });
       for (const name of namesOf(route.query))
         for (const text of TEXTS) await send({ params: plain(params), query: { [name]: text } });
     });
 
-    it("answers every body as it should", async () => {
+    it("handles every body", async () => {
       if (route.body === undefined) return;
       const type =
         route.bodyKind === "json" || route.bodyKind === undefined
@@ -156,7 +156,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.file, endpoint] as const))(
   },
 );
 
-/** Fields without which nothing else is looked at. */
+/** Required fields, without which other fields are not validated. */
 function required(names: readonly string[]): Record<string, unknown> {
   const all: Record<string, unknown> = {
     name: "s",
@@ -174,7 +174,7 @@ function required(names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
 }
 
-it("pages are bounded: what is negative or no number is 400 and named, what is too many is the most there is", async () => {
+it("limits pages: a negative or invalid number is 400 with the field named, a large one is the maximum", async () => {
   const lists = endpoints.filter(({ route }) => namesOf(route.query).includes("limit"));
   expect(lists.length).toBeGreaterThan(8);
   for (const { file, handler } of lists) {
@@ -223,14 +223,14 @@ describe("a schedule", () => {
     `${"*".repeat(4_000)} * * * *`,
     "0 0 * 13 *",
     "0 0 * * 9",
-  ])("of %j never fires, and is refused", async (schedule) => {
+  ])("of %j never fires, and is rejected", async (schedule) => {
     const body = { name: "s", workflow_name: "w", schedule, enabled: true };
     const answer = await call(test.deps, make?.handler as Handler, { body });
     expect([schedule.slice(0, 40), answer.status]).toEqual([schedule.slice(0, 40), 400]);
     expect(answer.json.message).toMatch(/schedule/);
   });
 
-  it("hands its target and parameters to commands as data", async () => {
+  it("passes its target and parameters to commands as data", async () => {
     const own = await testDeps();
     try {
       await storeWorkflow(
@@ -274,7 +274,7 @@ it.each([
   ["http://169.254.100.1/", /metadata/],
   ["http://2130706433:1/", /private address/],
   ["http://[::127.0.0.1]:1/", /private address/],
-])("a step's request to %s, given as data, is refused", async (url, message) => {
+])("rejects a step's request to %s, given as data", async (url, message) => {
   const own = await testDeps({ settings: { HTTP_STEP_PRIVATE_ADDRESSES: "deny" } });
   try {
     await storeWorkflow(
@@ -299,7 +299,7 @@ it.each([
   }
 });
 
-it("the endpoints were all asked, and answered both well and badly", async () => {
+it("all endpoints were called, and responded with success and with errors", async () => {
   expect(endpoints.length).toBeGreaterThan(60);
   expect([...statuses].toSorted()).toEqual(expect.arrayContaining([200, 201, 202, 400, 404]));
 });

@@ -75,7 +75,7 @@ const invalid = (sources: Parameters<typeof callConfig>[0]): string => {
 };
 
 describe("a chat", () => {
-  it("sends messages, model and key, and answers flattened", async () => {
+  it("sends messages, model and key, and returns a flattened response", async () => {
     expect(await chat()).toEqual({
       id: "chatcmpl-1",
       model: "m1",
@@ -92,7 +92,7 @@ describe("a chat", () => {
     expect(Object.keys(server.requests[0]?.headers ?? {}).join(" ")).not.toMatch(/stainless/);
   });
 
-  it("takes parts, tools and the choice of one, and gives back what the model asks of them", async () => {
+  it("accepts parts, tools and a tool choice, and returns the model's tool calls", async () => {
     const parts = [
       { type: "text", text: "what is it?" },
       { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
@@ -126,7 +126,7 @@ describe("a chat", () => {
     expect(server.requests[2]?.body).not.toHaveProperty("tool_choice");
   });
 
-  it("sends what the step says before the settings, extra parameters first, numbers as numbers", async () => {
+  it("prefers the step's values to the settings, extra parameters first, and sends numbers as numbers", async () => {
     const config = {
       model: "mine",
       temperature: "0.2",
@@ -154,7 +154,7 @@ describe("a chat", () => {
     expect(server.requests[0]?.headers["x-own"]).toBe("1");
   });
 
-  it("streams where the step says so, else the extra parameters, else llm_config", async () => {
+  it("streams if the step says so, else by the extra parameters, else by llm_config", async () => {
     for (const [sources, streams] of [
       [{ stream: true, extra: { stream: false } }, true],
       [{ stream: false, config: { stream: true } }, false],
@@ -175,7 +175,7 @@ describe("a chat", () => {
     }
   });
 
-  it("puts a streamed answer together: tool calls in pieces, several choices, comments and odd pieces", async () => {
+  it("combines a streamed response: tool calls in chunks, several choices, comments and unusual chunks", async () => {
     const piece = (index: number, delta: object, finish_reason?: string) => ({
       choices: [{ index, delta, ...(finish_reason === undefined ? {} : { finish_reason }) }],
     });
@@ -205,13 +205,13 @@ describe("a chat", () => {
     });
   });
 
-  it("takes a whole answer from a server that does not stream", async () => {
+  it("accepts a complete response from a server that does not stream", async () => {
     const whole = { choices: [{ finish_reason: "stop", message: { content: "whole" } }] };
     server.next(replyJson(whole));
     expect((await chat({}, { stream: true })).content).toBe("whole");
   });
 
-  it("goes without a key to a provider that has none, and takes one from the secrets", async () => {
+  it("sends no key to a provider without one, and reads keys from the secrets", async () => {
     const one = { name: "default", baseUrl: server.baseUrl, model: "m" };
     await chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "LLM_API_KEY" }] }) });
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
@@ -230,7 +230,7 @@ describe("embeddings", () => {
       signal: new AbortController().signal,
     });
 
-  it("come in the order of the inputs", async () => {
+  it("are returned in the order of the inputs", async () => {
     expect(await embed(["a", "bb", "ccc"], { dimensions: 2 })).toEqual({
       model: "m1",
       usage: { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 },
@@ -246,7 +246,7 @@ describe("embeddings", () => {
     });
   });
 
-  it("that are fewer than the inputs are no answer", async () => {
+  it("are rejected if they are fewer than the inputs", async () => {
     server.next(replyJson({ data: [{ index: 0, embedding: [1] }] }));
     expect((await failure(embed(["a", "b"], { max_retries: 1 }))).message).toMatch(
       /1 embeddings for 2 inputs/,
@@ -255,14 +255,14 @@ describe("embeddings", () => {
 });
 
 describe("a provider that fails", () => {
-  it("is asked again after a 429, as late as it says", async () => {
+  it("is retried after a 429, after the requested delay", async () => {
     server.next(replyError(429, "slow down", { "retry-after": "1" }));
     expect((await chat()).content).toBe("you said: hi");
     const [first, second] = server.requests;
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(990);
   });
 
-  it("is asked again after a 500, a cut connection and what is no answer, up to max_retries", async () => {
+  it("is retried after a 500, a closed connection or an invalid response, up to max_retries", async () => {
     server.next(
       replyError(500, "oops"),
       (outgoing) => void outgoing.destroy(),
@@ -284,7 +284,7 @@ describe("a provider that fails", () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it("is left at once for the next one, which is told its own key and model", async () => {
+  it("is followed immediately by the next one, with its own key and model", async () => {
     for (const reply of [
       replyError(500, "x"),
       replyError(429, "x", { "retry-after": "30" }),
@@ -302,13 +302,13 @@ describe("a provider that fails", () => {
     );
   });
 
-  it("is left for the next one when it does not answer in time", async () => {
+  it("is followed by the next one when it times out", async () => {
     server.next(noReply);
     const answer = await chat({}, { deps: both(), config: { timeout: "100ms" } });
     expect(answer.model).toBe("m2");
   });
 
-  it("says what each provider said when none answers; one that refuses the caller is asked once", async () => {
+  it("is listed with its error when none responds; one that rejects the caller is tried once", async () => {
     server.next(replyError(401, "bad key"), replyError(401, "bad key"));
     other.next(replyError(503, "busy"), replyError(503, "still busy"));
     const failed = await failure(chat({}, { deps: both(), config: { max_retries: 2 } }));
@@ -316,7 +316,7 @@ describe("a provider that fails", () => {
     expect([server.requests.length, other.requests.length]).toEqual([1, 2]);
   });
 
-  it("that finds the request wrong is the last to be asked", async () => {
+  it("ends the call if it rejects the request as invalid", async () => {
     server.next(replyError(400, "max_tokens is too large"));
     expect((await failure(chat({}, { deps: both() }))).message).toBe(
       "provider one: 400 max_tokens is too large",
@@ -324,7 +324,7 @@ describe("a provider that fails", () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  it("and asks for more patience than a minute is not asked again", async () => {
+  it("is not retried if it requests a delay of more than a minute", async () => {
     server.next(replyError(429, "quota", { "retry-after": "3600" }));
     expect((await failure(chat())).message).toBe("provider default: 429 quota");
     expect(server.requests).toHaveLength(1);
@@ -332,7 +332,7 @@ describe("a provider that fails", () => {
 });
 
 describe("a call ends", () => {
-  it("at its timeout, also in the middle of a stream", async () => {
+  it("at its timeout, also during a stream", async () => {
     server.next(noReply);
     const config = { timeout: 0.1, max_retries: 1 };
     expect((await failure(chat({}, { config }))).message).toMatch(/did not answer within 100 ms/);
@@ -345,7 +345,7 @@ describe("a call ends", () => {
     );
   });
 
-  it("when the time for all tries is over", async () => {
+  it("when the time limit of all attempts is over", async () => {
     server.next(noReply, noReply, noReply);
     const started = performance.now();
     const failed = await failure(chat({}, { config: { timeout: "100ms", max_retries: 10 }, budgetMs: 300 }));
@@ -364,7 +364,7 @@ describe("a call ends", () => {
     expect(await asked).toBe("ended");
   });
 
-  it("where a streamed answer is cut short", async () => {
+  it("when a streamed response is truncated", async () => {
     const half = { choices: [{ index: 0, delta: { content: "half" } }] };
     server.next(replyStream([half], ""));
     const config = { max_retries: 1 };
@@ -373,7 +373,7 @@ describe("a call ends", () => {
     expect((await failure(chat({}, { config, stream: true }))).message).toMatch(/not JSON/);
   });
 
-  it("where an answer is larger than any should be, without asking again", async () => {
+  it("when a response is too large, without a retry", async () => {
     const block = "x".repeat(1024 * 1024);
     let sent = 0;
     server.next((outgoing) => {
@@ -396,7 +396,7 @@ describe("a call ends", () => {
 describe("a key", () => {
   const NOWHERE = "http://127.0.0.1:1/v1";
 
-  it("never goes to a base_url of another host, port or scheme, allowed or not", async () => {
+  it("is never sent to a base_url of another host, port or scheme, allowed or not", async () => {
     const refusedAt = (base_url: string, allowedHosts: string[] = []) =>
       failure(chat({}, { deps: depsOf({ allowedHosts }), config: { base_url, model: "m" } }));
     expect((await refusedAt(other.baseUrl)).message).toBe(
@@ -419,7 +419,7 @@ describe("a key", () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it("goes with a base_url of its own origin", async () => {
+  it("is sent to a base_url of its own origin", async () => {
     await chat({}, { config: { base_url: `${server.baseUrl}/chat/completions` } });
     expect(server.requests[0]).toMatchObject({
       path: "/v1/chat/completions",
@@ -427,7 +427,7 @@ describe("a key", () => {
     });
   });
 
-  it("never follows a redirect", async () => {
+  it("is never sent to a redirect target", async () => {
     for (const status of [301, 302, 303, 307, 308])
       server.next((outgoing) => void outgoing.writeHead(status, { location: other.baseUrl }).end());
     for (const status of [301, 302, 303, 307, 308])
@@ -435,7 +435,7 @@ describe("a key", () => {
     expect([server.requests.length, other.requests.length]).toEqual([5, 0]);
   });
 
-  it("is not for a workflow to set", () => {
+  it("cannot be set by a workflow", () => {
     expect(invalid({ config: { api_key: "mine" } })).toMatch(
       /llm_config.api_key: keys come from LLM_API_KEY/,
     );
@@ -453,11 +453,11 @@ describe("the configuration of a call", () => {
     [{ custom_headers: { "a b": "x" } }, /custom_headers.a b: is no name of a header/],
     [{ custom_headers: { a: "x\r\nb: c" } }, /must not have line breaks/],
     [{ model: 5 }, /model: must be text/],
-  ])("%j is refused", (config, message) => {
+  ])("rejects %j", (config, message) => {
     expect(invalid({ config })).toMatch(message);
   });
 
-  it("without any provider, model, or the provider that it names, fails and says what to set", async () => {
+  it("fails without a provider, a model, or the named provider, and names the setting", async () => {
     const none = depsOf({ providers: [] });
     expect((await failure(chat({}, { deps: none }))).message).toMatch(/set LLM_BASE_URL/);
     expect((await failure(chat({}, { deps: none, config: { provider: "x" } }))).message).toMatch(
@@ -470,7 +470,7 @@ describe("the configuration of a call", () => {
     expect((await failure(chat({}, { deps: bare }))).message).toMatch(/LLM_MODEL/);
   });
 
-  it("picks a provider by its name, and stays with it", async () => {
+  it("selects a provider by name, without fallback", async () => {
     expect((await chat({}, { deps: both(), config: { provider: "two" } })).model).toBe("m2");
     other.next(replyError(401, "no"));
     expect((await failure(chat({}, { deps: both(), config: { provider: "two" } }))).message).toMatch(
@@ -479,7 +479,7 @@ describe("the configuration of a call", () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it("is under the address policy", async () => {
+  it("is subject to the address policy", async () => {
     const deps = { ...depsOf(), network: openNetwork({ privateAddresses: "deny", loopback: "as private" }) };
     expect((await failure(chat({}, { deps }))).message).toMatch(
       /private address.*HTTP_STEP_PRIVATE_ADDRESSES/,

@@ -84,7 +84,7 @@ describe("the host of a URL", () => {
     "http://metadata.google.internal/computeMetadata/v1/",
     "http://METADATA.google.internal./",
     "https://metadata/",
-  ])("%s is refused, whatever the policy", (url) => {
+  ])("%s is rejected under every policy", (url) => {
     expect(refusal(url, ALLOW)).toMatch(/metadata/);
     expect(refusal(url, DENY)).toMatch(/metadata/);
   });
@@ -99,14 +99,14 @@ describe("the host of a URL", () => {
     "http://[64:ff9b::7f00:1]/",
     "http://[::127.0.0.1]/",
     "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next",
-  ])("%s is this machine: refused where private addresses are, and in Lambda", (url) => {
+  ])("%s is this machine: rejected like private addresses, and in Lambda", (url) => {
     expect(refusal(url, ALLOW)).toBe("");
     expect(refusal(url, DENY)).toMatch(/private address.*HTTP_STEP_PRIVATE_ADDRESSES/);
     expect(refusal(url, IN_LAMBDA)).toMatch(/function's own machine/);
   });
 
   it.each(["http://10.1.2.3/", "http://192.168.0.1/", "http://[fc00::1]/"])(
-    "%s is private: refused by the policy alone",
+    "%s is private: rejected only by the policy",
     (url) => {
       expect(refusal(url, ALLOW)).toBe("");
       expect(refusal(url, IN_LAMBDA)).toBe("");

@@ -30,7 +30,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that keeps what it is asked, and answers as told. */
+/** A server that records requests and sends the configured responses. */
 async function serve(answer: (...args: Parameters<RequestListener>) => void) {
   const seen: Seen[] = [];
   const port = await listen(
@@ -44,7 +44,7 @@ async function serve(answer: (...args: Parameters<RequestListener>) => void) {
   return { seen, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** A server that answers a request by the bytes that `answer` writes. */
+/** A server that responds to a request with the bytes that `answer` writes. */
 async function serveRaw(answer: (socket: Socket) => void): Promise<string> {
   const server = createRawServer((socket) => {
     socket.on("error", () => undefined);
@@ -86,7 +86,7 @@ const failure = (asked: Promise<unknown>): Promise<RequestFailed> =>
   );
 
 describe("a request", () => {
-  it("brings status, joined headers and the body, decompressed", async () => {
+  it("returns status, joined headers and the decompressed body", async () => {
     const packed: Record<string, Buffer> = {
       gzip: gzipSync("packed"),
       br: brotliCompressSync("packed"),
@@ -104,7 +104,7 @@ describe("a request", () => {
     expect(seen[0]?.headers).toMatchObject({ accept: "*/*", "accept-encoding": "gzip, deflate, br" });
   });
 
-  it("to a host with user name and password authenticates, and tells neither", async () => {
+  it("to a URL with user name and password authenticates, and reveals neither", async () => {
     const { url, seen, port } = await serve((_, outgoing) => void outgoing.end());
     await ask(`http://ann:p%40ss@127.0.0.1:${port}/x`);
     expect(seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from("ann:p@ss").toString("base64")}`);
@@ -114,7 +114,7 @@ describe("a request", () => {
     );
   });
 
-  it("cannot smuggle a second one through headers of the connection", async () => {
+  it("cannot smuggle a second request through connection headers", async () => {
     const { url, seen } = await serve((_, outgoing) => void outgoing.end());
     const headers = { "content-length": "100", "transfer-encoding": "chunked", connection: "upgrade" };
     await ask(url, { method: "POST", body: "abc", headers });
@@ -122,7 +122,7 @@ describe("a request", () => {
     expect(seen[0]?.headers["transfer-encoding"]).toBeUndefined();
   });
 
-  it("that must not be sent twice has a connection of its own; others share one", async () => {
+  it("that is not idempotent uses its own connection; others share one", async () => {
     const { url } = await serve((_, outgoing) => void outgoing.end("x"));
     let connections = 0;
     servers.at(-1)?.on("connection", () => {
@@ -134,7 +134,7 @@ describe("a request", () => {
     expect(connections).toBe(3);
   });
 
-  it("fails on an answer that is too large, also one that only unpacks to it", async () => {
+  it("fails if the response is too large, also after decompression", async () => {
     const { url } = await serve((incoming, outgoing) => {
       if (incoming.url === "/bomb") outgoing.writeHead(200, { "content-encoding": "gzip" });
       outgoing.end(incoming.url === "/bomb" ? gzipSync(Buffer.alloc(50_000_000)) : Buffer.alloc(200_000));
@@ -148,7 +148,7 @@ describe("a request", () => {
     }
   });
 
-  it("ends at its timeout, before and in the middle of the answer, and when it is aborted", async () => {
+  it("ends at its timeout, before and during the response, and when it is aborted", async () => {
     const { url } = await serve((incoming, outgoing) => {
       if (incoming.url === "/half") outgoing.writeHead(200).write("half");
     });
@@ -163,7 +163,7 @@ describe("a request", () => {
     expect((await asked).message).toMatch(/abort/);
   });
 
-  describe.each(["GET", "POST"])("%s, answered in part by a body without a length", (method) => {
+  describe.each(["GET", "POST"])("%s, with a partial response without a length", (method) => {
     const half = (finish: (socket: Socket) => void, head = "", body: Uint8Array = Buffer.from("half")) =>
       serveRaw((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\nConnection: close\r\n${head}\r\n`);
@@ -171,7 +171,7 @@ describe("a request", () => {
         finish(socket);
       });
 
-    it("ends at its timeout, and when it is aborted, not with what has come so far", async () => {
+    it("fails at its timeout and when aborted, instead of returning the partial body", async () => {
       const url = await half((socket) => {
         const trickle = setInterval(() => socket.write("x"), 20);
         socket.once("close", () => clearInterval(trickle));
@@ -182,7 +182,7 @@ describe("a request", () => {
       await failure(ask(url, { method, signal: cancelled.signal }));
     });
 
-    it("fails when the connection is reset, and where its compression is not complete", async () => {
+    it("fails when the connection is reset, and if the compressed body is incomplete", async () => {
       const reset = await half((socket) => setTimeout(() => socket.resetAndDestroy(), 50));
       expect((await failure(ask(reset, { method }))).message).toMatch(/the connection was cut/);
       const packed = gzipSync("x".repeat(1_000));
@@ -193,7 +193,7 @@ describe("a request", () => {
     });
 
     it.each(["Content-Length: 10\r\n", "Transfer-Encoding: chunked\r\n"])(
-      "that is shorter than %j says fails",
+      "fails if the body is shorter than %j declares",
       async (head) => {
         const body = Buffer.from(head.startsWith("C") ? "half" : "4\r\nhalf\r\n");
         for (const finish of [
@@ -205,7 +205,7 @@ describe("a request", () => {
     );
   });
 
-  it("says what is wrong with a certificate, and that trying again is no use", async () => {
+  it("reports certificate errors as permanent", async () => {
     const secure = createSecureServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (_, outgoing) => {
       outgoing.end("hello");
     });
@@ -222,7 +222,7 @@ describe("a request", () => {
 });
 
 describe("a redirect", () => {
-  it("is followed as browsers do: 303, and POST at 301 and 302, go on as GET without the body", async () => {
+  it("is followed as by browsers: 303, and POST at 301 and 302, continue as GET without the body", async () => {
     const { url, seen } = await serve((incoming, outgoing) => {
       const status = Number(/^\/(30\d)/.exec(incoming.url ?? "")?.[1] ?? 200);
       outgoing.writeHead(status, status === 200 ? {} : { location: "/end" });
@@ -251,7 +251,7 @@ describe("a redirect", () => {
     }
   });
 
-  it("to another origin carries no credentials and no header that holds a secret", async () => {
+  it("to another origin carries no credentials and no header that contains a secret", async () => {
     const other = await serve((_, outgoing) => void outgoing.end("other"));
     const { url } = await serve((incoming, outgoing) => {
       const location = incoming.url === "/near" ? "/far" : `${other.url.replace("//", "//x:y@")}/end`;
@@ -267,7 +267,7 @@ describe("a redirect", () => {
     for (const name of ["authorization", "cookie", "x-key"]) expect(headers[name]).toBeUndefined();
   });
 
-  it("to another origin takes no body there that holds a secret", async () => {
+  it("to another origin carries no body that contains a secret", async () => {
     const other = await serve((_, outgoing) => void outgoing.end("other"));
     const { url } = await serve((_, outgoing) => {
       outgoing.writeHead(307, { location: other.url }).end();
@@ -279,7 +279,7 @@ describe("a redirect", () => {
     expect((await ask(url, { method: "POST", body: "open", isSecret })).text).toBe("other");
   });
 
-  it("within its origin keeps them", async () => {
+  it("to the same origin carries them", async () => {
     const { url, seen } = await serve((incoming, outgoing) => {
       outgoing.writeHead(incoming.url === "/a" ? 302 : 200, { location: "/b" }).end();
     });
@@ -287,7 +287,7 @@ describe("a redirect", () => {
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(["Bearer a", "Bearer a"]);
   });
 
-  it("without end, or to what is no http URL, fails", async () => {
+  it("in a loop, or to a URL that is not http, fails", async () => {
     const { url, seen } = await serve((incoming, outgoing) => {
       const location = incoming.url === "/loop" ? "/loop" : "file:///etc/passwd";
       outgoing.writeHead(302, { location }).end();
@@ -298,7 +298,7 @@ describe("a redirect", () => {
       expect((await failure(ask(url + path))).message).toMatch(/no http or https URL/);
   });
 
-  it("to a metadata address is refused before anything is sent there", async () => {
+  it("to a metadata address is rejected before any connection", async () => {
     for (const target of [
       "http://169.254.169.254/latest/meta-data/",
       "http://[::ffff:a9fe:a9fe]/",
@@ -326,7 +326,7 @@ describe("a name", () => {
     return { resolve, asked };
   };
 
-  it("that resolves to a metadata address is refused, also where private ones are allowed", async () => {
+  it("that resolves to a metadata address is rejected, even if private addresses are allowed", async () => {
     for (const address of ["169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254"]) {
       const { resolve } = resolving([address]);
       const network = openNetwork({ privateAddresses: "allow", loopback: "as private" }, resolve);
@@ -335,7 +335,7 @@ describe("a name", () => {
     }
   });
 
-  it("that resolves to this machine is refused where private addresses are", async () => {
+  it("that resolves to this machine is rejected if private addresses are", async () => {
     const { port, seen } = await serve((_, outgoing) => void outgoing.end("reached"));
     for (const name of [
       "localhost",
@@ -353,7 +353,7 @@ describe("a name", () => {
     expect(seen).toHaveLength(0);
   });
 
-  it("is resolved once a connection: what it resolves to later is checked again", async () => {
+  it("is resolved for each connection, and checked each time", async () => {
     const { port, seen } = await serve((_, outgoing) => {
       outgoing.writeHead(200, { connection: "close" }).end("first");
     });
@@ -367,7 +367,7 @@ describe("a name", () => {
     expect([asked.length, seen.length]).toEqual([2, 1]);
   });
 
-  it("with allowed and refused addresses is reached at the allowed ones alone", async () => {
+  it("with allowed and rejected addresses is reached only at the allowed ones", async () => {
     const { port, seen } = await serve((_, outgoing) => void outgoing.end("reached"));
     const { resolve } = resolving(["169.254.169.254", "127.0.0.1"]);
     const network = openNetwork({ privateAddresses: "allow", loopback: "as private" }, resolve);

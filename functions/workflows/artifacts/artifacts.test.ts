@@ -80,12 +80,12 @@ it.each([
   ["workspaces", workspaces],
   ["names", names],
   ["stats", stats],
-])("%s asks for a token", async (_name, handler) => {
+])("%s requires a token", async (_name, handler) => {
   const answer = await call(test.deps, handler, { token: null, params: { workspace: "w", id: "1" } });
   expect(answer.status).toBe(401);
 });
 
-it("what the script of a run hands over is kept once, by the run's workspace, however often the step's messages come", async () => {
+it("artifacts of a run's script are stored once, in the run's workspace, despite repeated messages", async () => {
   await storeWorkflow(
     test.deps,
     "name: one\nsteps:\n  - {name: a, type: function, function: 'db_import_asset(1)'}\n",
@@ -130,7 +130,7 @@ it("what the script of a run hands over is kept once, by the run's workspace, ho
   expect((await call(test.deps, ofRun, { params: { id: "none" } })).status).toBe(404);
 });
 
-it("artifacts are known by their paths, searched, and looked for where that is asked", async () => {
+it("artifacts are identified by path, searched, and verified on request", async () => {
   await register("out/r.md", "out", "gone.txt", "out/r.md");
   expect(await listed()).toMatchObject({ pagination: { total: 3 } });
   expect((await listed({ search: "R.MD" })).data).toMatchObject([{ artifact_path: "out/r.md" }]);
@@ -146,7 +146,7 @@ it("artifacts are known by their paths, searched, and looked for where that is a
 });
 
 describe("a file of a workspace", () => {
-  it("is given as it is, and saved, never shown", async () => {
+  it("is sent unchanged, as an attachment", async () => {
     const bytes = Buffer.from([0, 255, 1, 2]);
     await writeFile(join(root, "b.html"), bytes);
     const answer = await get("b.html");
@@ -158,7 +158,7 @@ describe("a file of a workspace", () => {
     });
   });
 
-  it("is flat in memory, however large it is", async () => {
+  it("is streamed with constant memory", async () => {
     await writeFile(join(root, "large"), Buffer.alloc(3_000_000, 7));
     expect((await get("large")).bytes).toHaveLength(3_000_000);
   });
@@ -175,7 +175,7 @@ describe("a file of a workspace", () => {
     "./out",
     `${"a".repeat(300)}`,
     "out/r.md\n",
-  ])("is not %j", async (path) => {
+  ])("rejects the path %j", async (path) => {
     const { status, json } = await get(path);
     expect([status, json]).toEqual([
       400,
@@ -184,7 +184,7 @@ describe("a file of a workspace", () => {
   });
 
   it.each(["..%2f..%2fetc%2fpasswd", "%252e%252e", "none", "out", "con", "．．/x"])(
-    "is not there: %s",
+    "returns 404 for a missing file: %s",
     async (path) => {
       expect((await get(path)).status).toBe(404);
     },
@@ -194,7 +194,7 @@ describe("a file of a workspace", () => {
     expect((await get("out/r.md", workspace)).status).toBe(404);
   });
 
-  it("is never reached by a link, nor by one on the way, nor is a pipe", async () => {
+  it("is never reached through a link, also not one in its path, and a pipe is not opened", async () => {
     const outside = join(test.folder, "outside");
     await mkdir(outside);
     await writeFile(join(outside, "secret"), "secret");
@@ -211,7 +211,7 @@ describe("a file of a workspace", () => {
     await rm(outside, { recursive: true });
   });
 
-  it("needs a path", async () => {
+  it("requires a path", async () => {
     const answer = await call(test.deps, download, { params: { workspace: "w" } });
     expect([answer.status, answer.json.message]).toEqual([400, "query.artifact_path: must be given"]);
   });

@@ -35,7 +35,7 @@ async function imported(prefix: string, count: number, status = (_at: number): n
   expect((await call(test.deps, importHandler, { query, body: lines.join("\n") })).status).toBe(200);
 }
 
-/** Every page of 20, put together. */
+/** All pages of 20, concatenated. */
 async function paged(total: number): Promise<string[]> {
   const found: string[] = [];
   for (let offset = 0; offset < total; offset += 20) {
@@ -52,7 +52,7 @@ async function waiting(): Promise<number> {
   return (await Promise.all([...marks, ...tail])).flat().length;
 }
 
-it("assets that came together are listed once each by every filter before they are indexed, and after it", async () => {
+it("lists assets of one commit once each in every filter, before and after they are indexed", async () => {
   await imported("a", MANY, (at) => (at % 2 === 0 ? 200 : 404));
   const few = MANY / 10;
   expect(await waiting()).toBeLessThan(few);
@@ -69,7 +69,7 @@ it("assets that came together are listed once each by every filter before they a
   expect(await waiting()).toBe(0);
 });
 
-it("what changes before it is indexed is found by what it is then", async () => {
+it("finds an asset that changes before it is indexed by its new values", async () => {
   await imported("a", 30);
   await imported("a", 10, () => 500);
   expect((await list()).pagination.total).toBe(30);
@@ -80,7 +80,7 @@ it("what changes before it is indexed is found by what it is then", async () => 
   expect(await waiting()).toBe(0);
 });
 
-it("pages go on where they were when others arrive meanwhile, indexed or not", async () => {
+it("pages continue at their position when assets are added, indexed or not", async () => {
   await imported("old", 60);
   await test.drain();
   const before = await paged(60);

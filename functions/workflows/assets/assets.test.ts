@@ -52,12 +52,12 @@ it.each([
   ["import", importHandler],
   ["export", exportHandler],
   ["stats", statsHandler],
-])("%s asks for a token", async (_name, handler) => {
+])("%s requires a token", async (_name, handler) => {
   expect((await call(test.deps, handler, { token: null, body: "x" })).status).toBe(401);
 });
 
 describe("an import", () => {
-  it("reads httpx, with what it knows of each asset", async () => {
+  it("reads the fields of httpx for each asset", async () => {
     const { status, json } = await imported(lines(...HTTPX, { failed: true, url: "https://x.example" }));
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -84,7 +84,7 @@ describe("an import", () => {
     expect(data[0]).not.toHaveProperty("body");
   });
 
-  it("reads nuclei: the hosts, and what was found on them", async () => {
+  it("reads nuclei: the hosts and their vulnerabilities", async () => {
     const { json } = await imported(lines(NUCLEI, { ...NUCLEI, "matcher-name": "two" }, NUCLEI));
     expect(json).toMatchObject({
       format: "nuclei",
@@ -109,7 +109,7 @@ describe("an import", () => {
     expect(JSON.parse(records[0]?.data ?? "")).toMatchObject({ severity: "high", workspace: "w" });
   });
 
-  it("reads plain lists, without their blank lines and remarks, whatever their lines end with", async () => {
+  it("reads plain lists, skipping blank lines and comments, with any line ending", async () => {
     const { json } = await imported("\uFEFFa.example\r\n\r\n# no\r\n10.0.0.1\r\nhttps://a.example/x", {});
     expect(json).toMatchObject({ format: "plain", lines: 3, assets: { discovered: 3 }, skipped: 0 });
     expect((await list()).data.map(({ asset_type }: { asset_type: string }) => asset_type).sort()).toEqual([
@@ -119,7 +119,7 @@ describe("an import", () => {
     ]);
   });
 
-  it("done again changes nothing and emits nothing; what changed is told once", async () => {
+  it("changes and emits nothing when repeated; a change is emitted once", async () => {
     await storeWorkflow(test.deps, onTopic("new", "assets.new"));
     await storeWorkflow(test.deps, onTopic("changed", "assets.updated"));
     await imported(lines(...HTTPX));
@@ -156,7 +156,7 @@ describe("an import", () => {
     });
   });
 
-  it("of many at once, some of them the same, counts and lists each once, at any offset", async () => {
+  it("of many assets with duplicates counts and lists each once, at any offset", async () => {
     const values = Array.from({ length: 700 }, (_, n) => `h${n}.example`);
     const { json } = await imported([...values, ...values.slice(0, 100)].join("\n"));
     expect(json.assets).toEqual({ discovered: 700, updated: 0, unchanged: 100 });
@@ -192,19 +192,19 @@ describe("an import", () => {
       400,
       "body: line 1 must have at most 1048576 characters",
     ],
-  ])("refuses %s", async (_name, body, query, status, message) => {
+  ])("rejects %s", async (_name, body, query, status, message) => {
     const answer = await imported(body, query);
     expect([answer.status, answer.json]).toEqual([status, { error: true, message }]);
     expect((await list()).pagination.total).toBe(0);
   });
 
-  it.each(["workspace", "source"])("refuses control characters in the %s of an import", async (field) => {
+  it.each(["workspace", "source"])("rejects control characters in the %s of an import", async (field) => {
     const { status, json } = await imported("a.example", { [field]: "a\u001bb" });
     expect([status, json.message]).toEqual([400, `query.${field}: must not contain control characters`]);
     expect((await list()).pagination.total).toBe(0);
   });
 
-  it("leaves out labels with control characters, and lines whose asset has one", async () => {
+  it("skips labels with control characters, and lines whose asset contains one", async () => {
     const { json } = await imported(
       lines({ url: "https://a.example", title: "\u001b[31mA", tech: ["x"] }, { url: "b\u0007.example" }),
     );
@@ -214,7 +214,7 @@ describe("an import", () => {
     expect(data[0]).not.toHaveProperty("title");
   });
 
-  it("tells of lines that are none and takes the others", async () => {
+  it("reports invalid lines and imports the others", async () => {
     const { json } = await imported(
       `{"host":"a"}\n{"host":\n[]\n{"title":"no name"}\n{"__proto__":{"x":1},"host":"b"}`,
     );
@@ -223,7 +223,7 @@ describe("an import", () => {
   });
 });
 
-it("assets are filtered by status and organisation; an unknown organisation is refused", async () => {
+it("assets are filtered by status and organization; an unknown organization is rejected", async () => {
   await imported(lines(...HTTPX));
   expect((await list({ status_code: "404" })).data).toMatchObject([{ title: "B" }]);
   expect((await list({ org: "default" })).pagination.total).toBe(2);
@@ -231,7 +231,7 @@ it("assets are filtered by status and organisation; an unknown organisation is r
   expect([status, json.message]).toEqual([400, "query.org: unknown organisation"]);
 });
 
-it("stats name each value of a workspace once", async () => {
+it("stats list each distinct value of a workspace", async () => {
   await imported(lines(...HTTPX, { ...HTTPX[0], url: "https://c.example", remarks: ["look"] }));
   await imported("d.example", { workspace: "other" });
   const stats = async (query = {}) => (await call(test.deps, statsHandler, { query })).json.data;
@@ -248,7 +248,7 @@ describe("a diff", () => {
   const diff = async (query: Record<string, string>) =>
     call(test.deps, diffHandler, { query: { workspace: "w", ...query } });
 
-  it("tells what was added, changed and not seen any more between two times", async () => {
+  it("lists what was added, changed and removed between two times", async () => {
     await imported(lines(...HTTPX, { url: "https://gone.example", input: "x" }));
     test.clock.advance(3_600_000);
     const [first, second] = HTTPX;
@@ -275,7 +275,7 @@ describe("a diff", () => {
   });
 
   it.each(["", "yesterday", "2026-02-31", "2026-13-01", "2026-03-02T25:00:00", "1e5", "-1"])(
-    "from %j is refused",
+    "rejects the time %j",
     async (from) => {
       const { status, json } = await diff({ from });
       expect([status, json.message]).toEqual([
@@ -285,7 +285,7 @@ describe("a diff", () => {
     },
   );
 
-  it("goes forward, and is of a workspace", async () => {
+  it("requires increasing times, and a start time", async () => {
     expect((await diff({ from: "2026-03-03", to: "2026-03-02" })).status).toBe(400);
     expect((await call(test.deps, diffHandler, { query: { from: "2026-03-03" } })).status).toBe(400);
     expect((await diff({})).json.message).toBe("query.from: must be given");
@@ -293,7 +293,7 @@ describe("a diff", () => {
 });
 
 describe("an export", () => {
-  it("is CSV of what fits, saved and never shown", async () => {
+  it("is CSV of the matching assets, sent as an attachment", async () => {
     await imported(lines({ ...HTTPX[0], title: 'say "hi", now\nagain' }, HTTPX[1]));
     const { status, headers, text } = await call(test.deps, exportHandler, {
       query: { workspace: "w", status_code: "200" },
@@ -310,7 +310,7 @@ describe("an export", () => {
   });
 
   it.each(["=HYPERLINK(1)", "+cmd|' /C calc'!A0", "-1+1", "@SUM(1)", "\t=1", "\r=1", "  =1", "＝1"])(
-    "guards against the formula %j",
+    "escapes the formula %j",
     async (title) => {
       expect(toCell(title)).toBe(`"'${title.replaceAll('"', '""')}"`);
       await imported(lines({ host: "a", title }));
@@ -318,7 +318,7 @@ describe("an export", () => {
     },
   );
 
-  it("names its file safely, whatever the workspace is called", async () => {
+  it("has a safe file name for any workspace name", async () => {
     const { headers } = await call(test.deps, exportHandler, { query: { workspace: '"\r\nx: y/é' } });
     expect(headers["content-disposition"]).toBe(
       "attachment; filename=\"assets-___x__y__.csv\"; filename*=UTF-8''assets-%22%0D%0Ax%3A%20y%2F%C3%A9.csv",

@@ -35,11 +35,11 @@ it.each([
   ["keep of assets", keep],
   ["list of vulnerabilities", listVulnerabilities],
   ["keep of vulnerabilities", keepVulnerabilities],
-])("%s asks for a token", async (_name, handler) => {
+])("%s requires a token", async (_name, handler) => {
   expect((await call(test.deps, handler, { token: null, body: {} })).status).toBe(401);
 });
 
-it("keeps what a diff told, whatever becomes of the assets", async () => {
+it("keeps the result of a diff when the assets change", async () => {
   const { status, json } = await kept({});
   expect([status, json.message]).toEqual([201, "Diff kept"]);
   expect(json.data).toMatchObject({
@@ -63,7 +63,7 @@ it("keeps what a diff told, whatever becomes of the assets", async () => {
   ]);
 });
 
-it("lists the newest first, by workspace and page by page", async () => {
+it("lists the newest first, by workspace and with pagination", async () => {
   for (const workspace of ["w", "v", "w"]) await kept({ workspace });
   const idsOf = async (query: Record<string, string>) => {
     const { data, pagination } = await rows(query);
@@ -76,7 +76,7 @@ it("lists the newest first, by workspace and page by page", async () => {
   expect((await call(test.deps, list, { query: { limit: "-1" } })).status).toBe(400);
 });
 
-it("keeps diffs of vulnerabilities apart", async () => {
+it("keeps diffs of vulnerabilities separate", async () => {
   await call(test.deps, vulnerability, { body: { workspace: "w", vuln_title: "Open", severity: "high" } });
   const { json } = await call(test.deps, keepVulnerabilities, { body: { workspace: "w", from: FROM } });
   expect(json.data).toMatchObject({ id: 1, total_added: 1 });
@@ -88,12 +88,12 @@ it.each([
   [{ from: "yesterday" }, "from: must be a time: RFC 3339, seconds, or YYYY-MM-DD[ HH:MM:SS]"],
   [{ from: "2026-03-03", to: "2026-03-02" }, "from: must not be later than to"],
   [{ workspace: "" }, "workspace: must be given"],
-])("refuses %j", async (body, message) => {
+])("rejects %j", async (body, message) => {
   const { status, json } = await kept(body);
   expect([status, json.message]).toEqual([400, message]);
 });
 
-it("keeps a thousand of a kind, and then the newest", async () => {
+it("keeps the newest thousand of a kind", async () => {
   await kept({});
   await test.deps.tables.update(countersTable, { pk: "diffs-assets", sk: "next" }, { set: { next: 1_000 } });
   expect((await kept({})).json.data.id).toBe(1_001);

@@ -16,15 +16,15 @@ afterEach(() => test.close());
 const emitted = (headers: Record<string, string> = {}) =>
   call(test.deps, emit.route, { body: { topic: "custom.x" }, headers });
 
-describe("how many runs led to a call", () => {
-  it("travels in the environment of steps, and a loop through their calls is cut after eight", async () => {
+describe("the hop count of a call", () => {
+  it("is passed in the environment of steps, and stops a loop through their calls after eight", async () => {
     await storeWorkflow(test.deps, onTopic("w", "custom.x"));
     let headers: Record<string, string> = {};
     const answers: string[][] = [];
     for (let n = 0; n < 10; n += 1) {
       answers.push((await emitted(headers)).body.triggered_workflows);
       await test.drain();
-      // What a step of the run that it started would send.
+      // The header that a step of the started run would send.
       headers = { "Weft-Hop": test.commands.at(-1)?.env["WEFT_HOP"] ?? "" };
     }
     expect(answers.map(({ length }) => length)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 0]);
@@ -38,7 +38,7 @@ describe("how many runs led to a call", () => {
     });
   });
 
-  it("goes on with runs that a step starts by request", async () => {
+  it("continues with runs that a step starts by request", async () => {
     await storeWorkflow(test.deps, onTopic("w", "custom.x"));
     const token = await hopToken(test.deps, { run_id: "r", hop: 3, root_cause: "e" });
     const { status } = await call(test.deps, create.route, {
@@ -53,7 +53,7 @@ describe("how many runs led to a call", () => {
     });
   });
 
-  it("is refused where it was not signed here", async () => {
+  it("is rejected if it was not signed here", async () => {
     const token = await hopToken(test.deps, { run_id: "run-1", hop: 7, root_cause: "run-1" });
     const other = await testDeps();
     const foreign = await hopToken(other.deps, { run_id: "run-1", hop: 0, root_cause: "run-1" });
@@ -78,12 +78,12 @@ describe("how many runs led to a call", () => {
   });
 });
 
-describe("starting by hand", () => {
+describe("starting manually", () => {
   const manual = (enabled: boolean) =>
     `name: w\ntriggers: [{name: hand, type: manual, enabled: ${enabled}}]\nsteps: [{name: a, type: bash, command: echo}]\n`;
   const start = () => call(test.deps, create.route, { body: { module: "w" } });
 
-  it("is refused while the workflow's manual trigger is off", async () => {
+  it("is rejected while the workflow's manual trigger is disabled", async () => {
     await storeWorkflow(test.deps, manual(false));
     expect(await start()).toMatchObject({
       status: 400,
@@ -93,7 +93,7 @@ describe("starting by hand", () => {
     expect((await start()).status).toBe(202);
   });
 
-  it("is allowed where there is none, or one that is on", async () => {
+  it("is allowed without a manual trigger, or with an enabled one", async () => {
     await storeWorkflow(test.deps, onTopic("w", "custom.x"));
     expect((await start()).status).toBe(202);
     await storeWorkflow(test.deps, manual(true));

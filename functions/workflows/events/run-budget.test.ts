@@ -11,7 +11,7 @@ const BUDGET = 20;
 const NAMES = ["a", "b", "c", "d"];
 
 let test: TestDeps;
-/** What each step of a run does. */
+/** The command of each step. */
 let act: (hop: string) => Promise<unknown>;
 
 beforeEach(async () => {
@@ -31,7 +31,7 @@ const emitted = (headers: Record<string, string> = {}) =>
 const refused = async () => (await readLog(test.deps, { topic: "run.refused" })).records;
 
 describe("the run budget of a root cause", () => {
-  it("bounds workflows that start each other, with one record, and is anew for the next event", async () => {
+  it("limits workflows that start each other, with one record, and starts again with the next event", async () => {
     for (const name of NAMES) await storeWorkflow(test.deps, onTopic(name, "custom.x"));
     act = (hop) => emitted({ "Weft-Hop": hop });
     for (const round of [1, 2]) {
@@ -53,7 +53,7 @@ describe("the run budget of a root cause", () => {
     expect(new Set(runs.map(({ root_cause }) => root_cause)).size).toBe(2);
   });
 
-  it("is told in the answer of an emit: what is refused is not among the triggered workflows", async () => {
+  it("is visible in the response to an emit: rejected workflows are not listed as triggered", async () => {
     for (const name of NAMES) await storeWorkflow(test.deps, onTopic(name, "custom.x"));
     await emitted();
     await test.drain();
@@ -64,7 +64,7 @@ describe("the run budget of a root cause", () => {
     expect((await refused()).length).toBe(1);
   });
 
-  it("refuses runs that steps start by request", async () => {
+  it("rejects runs that steps start by request", async () => {
     await storeWorkflow(test.deps, "name: w\nsteps: [{name: s, type: bash, command: echo}]\n");
     const start = (headers: Record<string, string> = {}) =>
       call(test.deps, create.route, { body: { module: "w", target: "t" }, headers });
@@ -79,7 +79,7 @@ describe("the run budget of a root cause", () => {
     expect((await start()).status).toBe(202);
   });
 
-  it("costs events from outside nothing", async () => {
+  it("does not apply to events from outside", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     const { body } = await emitted();
     await test.drain();
@@ -99,7 +99,7 @@ describe("cancelling many runs", () => {
     for (const name of NAMES) await storeWorkflow(test.deps, onTopic(name, "custom.x"));
   });
 
-  it("cancels those of a workflow, and no others", async () => {
+  it("cancels the runs of a workflow, and no others", async () => {
     const [first, second, other] = [await pending("a"), await pending("a"), await pending("b")];
     const { status, body } = await cancel({ workflow: "a" });
     expect([status, body]).toEqual([
@@ -116,7 +116,7 @@ describe("cancelling many runs", () => {
     expect((await cancel({ workflow: "a" })).body).toMatchObject({ cancelled: 0, remaining: 0 });
   });
 
-  it("cancels those of a trigger, all filters together", async () => {
+  it("cancels the runs of a trigger, combining all filters", async () => {
     await emitted();
     await test.drain(["conduct"]);
     const [run] = await readRuns(test.deps);
@@ -125,7 +125,7 @@ describe("cancelling many runs", () => {
     expect((await cancel({ trigger: run?.trigger_name, workflow: "b" })).body.cancelled).toBe(1);
   });
 
-  it("cancels those of a root cause, which starts no further ones", async () => {
+  it("cancels the runs of a root cause, which starts no further ones", async () => {
     let hop = "";
     act = async (token) => {
       hop ||= token;
@@ -149,7 +149,7 @@ describe("cancelling many runs", () => {
     [{ workflow: "" }, /workflow: must not be empty/],
     [{ root_cause: 5 }, /root_cause: /],
     [{ trigger: "x".repeat(600) }, /trigger: /],
-  ])("refuses %j", async (body, message) => {
+  ])("rejects %j", async (body, message) => {
     expect(await cancel(body)).toMatchObject({
       status: 400,
       body: { error: true, message: expect.stringMatching(message) },

@@ -23,7 +23,7 @@ const statuses = async (count: number, token: string | null, sourceIp: string, h
   return all;
 };
 
-test("limits wrong tokens of an address, and says when to come back", async () => {
+test("limits invalid tokens per address, with a Retry-After", async () => {
   expect(await statuses(5, "wrong-", "192.0.2.1")).toEqual([401, 401, 401, 429, 429]);
   expect((await ask("wrong", "192.0.2.1")).retryAfter).toBe("60");
   expect(await statuses(1, "wrong-", "192.0.2.2")).toEqual([401]);
@@ -31,7 +31,7 @@ test("limits wrong tokens of an address, and says when to come back", async () =
   expect(await statuses(1, "wrong-", "192.0.2.1")).toEqual([401]);
 });
 
-test("lets a valid token pass from an address that sends wrong ones, and does not count it", async () => {
+test("accepts a valid token from an address that sends invalid ones, and does not count it", async () => {
   await statuses(5, "wrong-", "192.0.2.1");
   for (let index = 0; index < 5; index += 1)
     expect((await ask(TEST_TOKEN, "192.0.2.1")).statusCode).toBe(200);
@@ -41,7 +41,7 @@ test("does not count requests without a token", async () => {
   expect(await statuses(5, null, "192.0.2.1")).toEqual([401, 401, 401, 401, 401]);
 });
 
-test("counts an IPv6 network as one address, and an IPv4 address in either form", async () => {
+test("counts an IPv6 network as one address, and both forms of an IPv4 address", async () => {
   expect(await statuses(2, "wrong-", "2001:db8:0:1::5")).toEqual([401, 401]);
   expect(await statuses(2, "wrong-", "2001:db8::1:a:b:c:d")).toEqual([401, 429]);
   expect(await statuses(1, "wrong-", "2001:db8:0:2::5")).toEqual([401]);
@@ -49,11 +49,11 @@ test("counts an IPv6 network as one address, and an IPv4 address in either form"
   expect(await statuses(2, "wrong-", "192.0.2.9")).toEqual([401, 429]);
 });
 
-test("limits the tokens of servers too", async () => {
+test("also limits server tokens", async () => {
   expect(await statuses(4, "wrong-", "192.0.2.1", createForOwner)).toEqual([401, 401, 401, 429]);
 });
 
-test("authenticates by headers under the same limit", async () => {
+test("applies the same limit to authentication by headers", async () => {
   const event = () => ({
     ...requestOf("GET", "/x", { token: "wrong" }),
     requestContext: { identity: { sourceIp: "192.0.2.1" } },

@@ -58,7 +58,7 @@ async function post<P, Q, B, R>(
 }
 
 describe("POST /llm/v1/chat/completions", () => {
-  it("answers flattened, and passes on what it does not know itself", async () => {
+  it("returns a flattened response, and passes on unknown parameters", async () => {
     const { status, json } = await post(chat, { messages: [USER], temperature: 0.5, seed: 7, stream: true });
     expect([status, json]).toEqual([
       200,
@@ -98,7 +98,7 @@ describe("POST /llm/v1/chat/completions", () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it("says that no provider is configured, or what the provider said, without its key", async () => {
+  it("reports that no provider is configured, or the provider's error, without its key", async () => {
     const none = await post(chat, { messages: [USER] }, { providers: [] });
     expect([none.status, none.message]).toEqual([
       503,
@@ -116,7 +116,7 @@ describe("POST /llm/v1/chat/completions", () => {
 });
 
 describe("POST /llm/v1/embeddings", () => {
-  it("answers the vectors in the order of the texts", async () => {
+  it("returns the vectors in the order of the texts", async () => {
     expect((await post(embeddings, { input: ["a", "bb"], model: "vectors" })).json).toEqual({
       model: "vectors",
       embeddings: [

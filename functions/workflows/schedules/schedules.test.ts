@@ -37,8 +37,8 @@ const firesOf = async (): Promise<number> => {
   return fired;
 };
 
-describe("a schedule made by request", () => {
-  it("fires like one of a file, with its target and parameters, and shows what it did", async () => {
+describe("a schedule created by request", () => {
+  it("fires like a declared one, with its target and parameters, and shows its runs", async () => {
     await storeWorkflow(test.deps, module("w"));
     const answer = await make({
       name: "nightly",
@@ -88,7 +88,7 @@ describe("a schedule made by request", () => {
     });
   });
 
-  it("is off unless it is told to be on, and is switched with effect at once", async () => {
+  it("is disabled by default, and can be enabled and disabled with immediate effect", async () => {
     await storeWorkflow(test.deps, module("w"));
     const { body } = await make({ name: "s", workflow_name: "w", schedule: "* * * * *" });
     const { id } = body.data;
@@ -108,7 +108,7 @@ describe("a schedule made by request", () => {
     expect(await shown(id)).toMatchObject({ is_enabled: false, run_count: 1 });
   });
 
-  it("counts a new time from now, and keeps what an update leaves out", async () => {
+  it("starts a new expression from now, and keeps fields that an update omits", async () => {
     await storeWorkflow(test.deps, module("w"));
     const id = await made({ schedule: "*/10 * * * *", target: "a", params: { x: "1" } });
     test.clock.advance(5 * MINUTE);
@@ -128,7 +128,7 @@ describe("a schedule made by request", () => {
     expect(await firesOf()).toBe(0);
   });
 
-  it("is gone at once when it is deleted", async () => {
+  it("is removed immediately when it is deleted", async () => {
     await storeWorkflow(test.deps, module("w"));
     const id = await made({ schedule: "* * * * *" });
     expect(await call(test.deps, remove.route, { params: { id } })).toEqual({
@@ -141,7 +141,7 @@ describe("a schedule made by request", () => {
     expect((await call(test.deps, remove.route, { params: { id } })).status).toBe(404);
   });
 
-  it("hears events, and is counted once for each however often it comes", async () => {
+  it("fires on events, and counts each once despite repeated deliveries", async () => {
     await storeWorkflow(test.deps, module("w"));
     const id = await made({
       trigger_type: "event",
@@ -165,7 +165,7 @@ describe("a schedule made by request", () => {
     expect(await readRuns(test.deps)).toHaveLength(1);
   });
 
-  it("waits without a word of failure while its workflow is not there", async () => {
+  it("waits without errors while its workflow is missing", async () => {
     await storeWorkflow(test.deps, module("w"));
     const id = await made({ schedule: "*/10 * * * *" });
     await deleteWorkflow(test.deps, "w");
@@ -200,14 +200,14 @@ describe("a schedule made by request", () => {
     [{ name: "s", workflow_name: "w", trigger_type: "watch" }, "watch_path: is required"],
     [{ name: "s", workflow_name: "w", trigger_type: "webhook" }, "trigger_type: "],
     [{ name: "s", workflow_name: "w", schedule: "* * * * *", params: { a: "x".repeat(70_000) } }, "params: "],
-  ])("is refused with the field named: %j", async (body, message) => {
+  ])("is rejected with the field named: %j", async (body, message) => {
     await storeWorkflow(test.deps, module("w"));
     const answer = await make(body);
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ error: true, message: expect.stringContaining(message) });
   });
 
-  it("that is not there is 404, whatever is asked of it", async () => {
+  it("that does not exist is 404 for every operation", async () => {
     const id = `sch_${"x".repeat(5_000)}`;
     for (const route of [get.route, remove.route, enable.route, disable.route, trigger.route])
       expect((await call(test.deps, route as typeof get.route, { params: { id } })).status).toBe(404);
@@ -215,7 +215,7 @@ describe("a schedule made by request", () => {
   });
 });
 
-describe("a trigger of a file", () => {
+describe("a declared trigger", () => {
   const file = module(
     "w",
     '{name: clock, type: cron, schedule: "* * * * *"}, {name: heard, type: event, topic: custom.x}',
@@ -224,7 +224,7 @@ describe("a trigger of a file", () => {
   const heard = "sch_w:heard";
   const emitted = async () => (await emitEvent(test.deps, { topic: "custom.x" })).triggered_workflows;
 
-  it("is switched off and on by request, also over a new revision that does not say otherwise", async () => {
+  it("is disabled and enabled by request, also across a new revision that does not change it", async () => {
     await storeWorkflow(test.deps, file);
     for (const id of [clock, heard]) await call(test.deps, disable.route, { params: { id } });
     test.clock.advance(MINUTE);
@@ -241,7 +241,7 @@ describe("a trigger of a file", () => {
     expect([await firesOf(), await emitted()]).toEqual([1, ["w"]]);
   });
 
-  it("that its file has off can be switched on", async () => {
+  it("that its file disables can be enabled", async () => {
     await storeWorkflow(
       test.deps,
       module("w", "{name: heard, type: event, topic: custom.x, enabled: false}"),
@@ -251,7 +251,7 @@ describe("a trigger of a file", () => {
     expect(await emitted()).toEqual(["w"]);
   });
 
-  it("is deleted until the workflow's next revision", async () => {
+  it("stays deleted until the workflow's next revision", async () => {
     await storeWorkflow(test.deps, file);
     for (const id of [clock, heard])
       expect((await call(test.deps, remove.route, { params: { id } })).status).toBe(200);
@@ -266,7 +266,7 @@ describe("a trigger of a file", () => {
     expect(await shown(clock)).toMatchObject({ run_count: 1, origin: "workflow" });
   });
 
-  it("keeps the rest of what its file says", async () => {
+  it("keeps its other declared fields", async () => {
     await storeWorkflow(test.deps, file);
     const answer = await call(test.deps, update.route, {
       params: { id: clock },
@@ -277,7 +277,7 @@ describe("a trigger of a file", () => {
     expect(switched.body.data).toMatchObject({ is_enabled: false, schedule: "* * * * *" });
   });
 
-  it("and schedules made by request are one list", async () => {
+  it("and schedules created by request are one list", async () => {
     await storeWorkflow(test.deps, file);
     test.clock.advance(1);
     const id = await made({ schedule: "0 0 * * *" });
@@ -294,8 +294,8 @@ describe("a trigger of a file", () => {
   });
 });
 
-describe("firing by hand", () => {
-  it("starts one run now, of any kind of trigger and also of one that is off, and leaves its slot", async () => {
+describe("triggering manually", () => {
+  it("starts one run immediately, for any type of trigger and also a disabled one, and keeps its slot", async () => {
     await storeWorkflow(
       test.deps,
       module(
@@ -323,7 +323,7 @@ describe("firing by hand", () => {
   });
 });
 
-describe("slots that were missed", () => {
+describe("missed slots", () => {
   const missed = async (misfire: string, minutes: number) => {
     await storeWorkflow(test.deps, module("w"));
     const id = await made({ schedule: "*/10 * * * *", misfire });
@@ -337,7 +337,7 @@ describe("slots that were missed", () => {
     return { slots, ...(await shown(id)) };
   };
 
-  it("are all fired where the schedule says all, each once", async () => {
+  it("are each fired once with misfire: all", async () => {
     const { slots, run_count, next_run } = await missed("all", 35);
     expect([slots, run_count]).toEqual([["10:10", "10:20", "10:30"], 3]);
     expect(next_run).toBe("2026-03-02T10:40:00.000Z");
@@ -345,24 +345,24 @@ describe("slots that were missed", () => {
     expect(await readRuns(test.deps)).toHaveLength(3);
   });
 
-  it("are a hundred at most", async () => {
+  it("are limited to a hundred", async () => {
     const { slots, run_count } = await missed("all", 10 * 24 * 60);
     expect([run_count, slots.length, slots.at(-1)]).toEqual([100, 100, "10:00"]);
   });
 
-  it("are passed over where it says none, but not one that is a little late", async () => {
+  it("are skipped with misfire: none, except one that is slightly late", async () => {
     const { slots, next_run } = await missed("none", 35);
     expect([slots, next_run]).toEqual([[], "2026-03-02T10:40:00.000Z"]);
     test.clock.advance(6 * MINUTE);
     expect(await firesOf()).toBe(1);
   });
 
-  it("make one run where it says last", async () => {
+  it("start one run with misfire: last", async () => {
     expect(await missed("last", 35)).toMatchObject({ slots: ["10:30"], run_count: 1 });
   });
 });
 
-it("many schedules of one minute fire once each in one look", async () => {
+it("many schedules in the same minute fire once each in one pass", async () => {
   await storeWorkflow(test.deps, module("w"));
   for (let n = 0; n < 50; n += 1) await made({ name: `s${n}`, schedule: "* * * * *" });
   test.clock.advance(MINUTE);
@@ -372,7 +372,7 @@ it("many schedules of one minute fire once each in one look", async () => {
   expect(await readRuns(test.deps)).toHaveLength(50);
 });
 
-it("a trigger on the topic of a workflow of its own is not confused with a schedule of the same name", async () => {
+it("a trigger on a workflow's own topic is not confused with a schedule of the same name", async () => {
   await storeWorkflow(test.deps, onTopic("w", "custom.x"));
   await made({ name: "heard", trigger_type: "event", event_topic: "custom.x" });
   await emitEvent(test.deps, { topic: "custom.x" });
@@ -380,7 +380,7 @@ it("a trigger on the topic of a workflow of its own is not confused with a sched
   expect(await readRuns(test.deps)).toHaveLength(2);
 });
 
-it("after a restart all schedules are there as they were, and fire", async () => {
+it("all schedules are unchanged after a restart, and fire", async () => {
   const folder = await mkdtemp(join(tmpdir(), "weft-schedules-"));
   try {
     const first = await testDeps({ folder });

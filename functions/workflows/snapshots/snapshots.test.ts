@@ -51,7 +51,7 @@ async function namesIn(zip: Buffer): Promise<string[]> {
   return names.sort();
 }
 
-/** A zip of these entries; names are put in as they are. */
+/** A zip of these entries; names are written unchanged. */
 async function zipOf(entries: Readonly<Record<string, string | Buffer>>, mode = 0o100644): Promise<Buffer> {
   const zip = new ZipFile();
   const real = new Map<string, string>();
@@ -72,11 +72,11 @@ it.each([
   ["export", exportHandler],
   ["import", importHandler],
   ["delete", remove],
-])("%s asks for a token", async (_name, handler) => {
+])("%s requires a token", async (_name, handler) => {
   expect((await call(test.deps, handler, { token: null, body: {}, params: { name: "x" } })).status).toBe(401);
 });
 
-it("packs and unpacks many files, empty, small and large, each with its content", async () => {
+it("packs and unpacks many files, empty, small and large, with their content", async () => {
   const root = folderOf(test);
   const contents = new Map<string, string>();
   for (let index = 0; index < 1_500; index += 1) {
@@ -101,7 +101,7 @@ it("packs and unpacks many files, empty, small and large, each with its content"
   expect(new Map(read)).toEqual(contents);
 });
 
-it("a workspace goes out as a zip and comes back somewhere else as it was, each record with its event", async () => {
+it("exports a workspace as a zip and imports it elsewhere unchanged, each record with its event", async () => {
   await fill();
   const out = await made();
   expect(out.status).toBe(200);
@@ -143,7 +143,7 @@ it("a workspace goes out as a zip and comes back somewhere else as it was, each 
   ]);
 });
 
-it("a workspace that is there gives way where that is asked for, and its records are not doubled", async () => {
+it("replaces an existing workspace only with force, without duplicating its records", async () => {
   await fill();
   const { bytes } = await made();
   await bring(bytes);
@@ -164,7 +164,7 @@ it("a workspace that is there gives way where that is asked for, and its records
   });
 });
 
-it("snapshots are kept, brought back by name, and deleted", async () => {
+it("stores snapshots, imports them by name, and deletes them", async () => {
   await fill();
   await made();
   const { json } = await call(test.deps, list);
@@ -179,7 +179,7 @@ it("snapshots are kept, brought back by name, and deleted", async () => {
     expect((await call(test.deps, remove, { params: { name: odd } })).status).toBe(400);
 });
 
-it("workspaces whose name has control characters are refused", async () => {
+it("rejects workspaces whose name contains control characters", async () => {
   const message = "workspace: must not contain control characters";
   const named = await zipOf({ a: "1" });
   expect((await bring(named, { workspace: "a\u001bb" })).json.message).toBe(`query.${message}`);
@@ -189,7 +189,7 @@ it("workspaces whose name has control characters are refused", async () => {
   expect((await rows(other, workspaces)).pagination.total).toBe(0);
 });
 
-it("an import that takes too long brings nothing, says so, and leaves nothing behind", async () => {
+it("an import that exceeds the time limit imports nothing, reports it, and leaves nothing behind", async () => {
   await fill();
   const { bytes } = await made();
   const archive = new Uint8Array(bytes);
@@ -208,7 +208,7 @@ it("an import that takes too long brings nothing, says so, and leaves nothing be
 it.each([
   ["small", 40],
   ["large", 100_000],
-])("a %s file whose bytes were damaged is refused", async (_size, size) => {
+])("rejects a %s file with corrupted bytes", async (_size, size) => {
   const zip = new ZipFile();
   zip.addBuffer(Buffer.alloc(size, "a"), "file", { compress: false });
   zip.end();
@@ -219,7 +219,7 @@ it.each([
   expect(existsSync(join(other.folder, "workspaces"))).toBe(false);
 });
 
-it("a form brings its file", async () => {
+it("accepts a file in a form", async () => {
   const form = new FormData();
   form.set("file", new Blob([await zipOf({ a: "1" })]), "s.zip");
   const request = new Response(form);
@@ -230,7 +230,7 @@ it("a form brings its file", async () => {
   expect([answer.status, answer.json.message]).toEqual([400, "body: must be a form"]);
 });
 
-describe("an archive that is hostile", () => {
+describe("a hostile archive", () => {
   const nothingCame = async (): Promise<void> => {
     expect(existsSync(join(other.folder, "workspaces"))).toBe(false);
     expect((await readLog(other.deps)).total).toBe(0);
@@ -247,25 +247,25 @@ describe("an archive that is hostile", () => {
     "C:/x",
     "a//b",
     "a\u0000b",
-  ])("does not get out by the name %j", async (name) => {
+  ])("does not escape by the name %j", async (name) => {
     const { status, json } = await bring(await zipOf({ fine: "1", [name]: "evil" }), { workspace: "w" });
     expect(status).toBe(400);
     expect(json.message).toMatch(/^snapshot: /);
     await nothingCame();
   });
 
-  it("brings no links", async () => {
+  it("imports no links", async () => {
     const { status } = await bring(await zipOf({ link: "/etc/passwd" }, 0o120777), { workspace: "w" });
     expect(status).toBe(400);
     await nothingCame();
   });
 
-  it("brings no file twice, in whatever capitals", async () => {
+  it("imports no duplicate files, also with different case", async () => {
     expect((await bring(await zipOf({ same: "1", SAME: "2" }), { workspace: "w" })).status).toBe(400);
     await nothingCame();
   });
 
-  it("is not unpacked where it would become too large", async () => {
+  it("is not unpacked if it would become too large", async () => {
     const bomb = await zipOf({ bomb: Buffer.alloc(20_000_000) });
     expect(bomb.length).toBeLessThan(100_000);
     const { status, json } = await bring(bomb, { workspace: "w" });
@@ -273,7 +273,7 @@ describe("an archive that is hostile", () => {
     await nothingCame();
   });
 
-  it("is not believed what it says of its sizes", async () => {
+  it("is not trusted on its declared sizes", async () => {
     const bomb = await zipOf({ bomb: Buffer.alloc(20_000_000) });
     const size = Buffer.alloc(4);
     size.writeUInt32LE(20_000_000);
@@ -286,12 +286,12 @@ describe("an archive that is hostile", () => {
     ["nothing", Buffer.alloc(0)],
     ["no zip", Buffer.from("this is no zip at all, but long enough to be one")],
     ["an end alone", Buffer.from("504b0506000000000000ffff0000000000000000ffff", "hex")],
-  ])("that is %s is refused", async (_name, bytes) => {
+  ])("that is %s is rejected", async (_name, bytes) => {
     expect((await bring(bytes, { workspace: "w" })).status).toBe(400);
     await nothingCame();
   });
 
-  it("with records that are none brings nothing", async () => {
+  it("with invalid records imports nothing", async () => {
     for (const [name, content] of [
       [".weft-snapshot/assets.jsonl", "[]"],
       [".weft-snapshot/vulnerabilities.jsonl", "{"],
@@ -300,13 +300,13 @@ describe("an archive that is hostile", () => {
     await nothingCame();
   });
 
-  it("needs a workspace to go to", async () => {
+  it("requires a target workspace", async () => {
     const { status, json } = await bring(await zipOf({ a: "1" }));
     expect([status, json.message]).toEqual([400, "workspace: must be given, the archive names none"]);
     await nothingCame();
   });
 
-  it("stays in the workspaces, whatever they are called", async () => {
+  it("stays in the workspaces folder, whatever their names", async () => {
     expect((await bring(await zipOf({ a: "1" }), { workspace: "../../evil" })).status).toBe(200);
     const names = await readdir(join(other.folder, "workspaces"));
     expect(names).toHaveLength(1);
@@ -314,7 +314,7 @@ describe("an archive that is hostile", () => {
   });
 });
 
-it("a workspace that is not there cannot be exported", async () => {
+it("rejects an export of a missing workspace", async () => {
   for (const workspace of ["none", "../..", "/"]) expect((await made({ workspace })).status).toBe(404);
   expect((await made({})).status).toBe(400);
 });

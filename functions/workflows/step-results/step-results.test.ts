@@ -35,11 +35,11 @@ const list = async (query: Record<string, string> = {}) => {
   return json as { data: { run_id: string; step_name: string }[]; pagination: { total: number } };
 };
 
-it("asks for a token", async () => {
+it("requires a token", async () => {
   expect((await call(test.deps, handler, { token: null })).status).toBe(401);
 });
 
-it("holds each step that is done once, by each filter and at any offset, however far its run and the index are", async () => {
+it("lists each finished step once, by each filter and at any offset, regardless of its run's and the index's progress", async () => {
   const runs: string[] = [];
   const expectAll = async (): Promise<void> => {
     const { data, pagination } = await list();
@@ -72,7 +72,7 @@ it("holds each step that is done once, by each filter and at any offset, however
   expect((await list({ run_id: "none" })).pagination.total).toBe(0);
 });
 
-it("hears of no run from events that others emit", async () => {
+it("ignores events emitted by others", async () => {
   const run_id = await start();
   await test.drain();
   await emitEvent(test.deps, { topic: "run.started", run_id, workspace: "made-up", data: {} });
@@ -83,7 +83,7 @@ it("hears of no run from events that others emit", async () => {
   expect((await call(test.deps, names)).json).toEqual({ data: ["w"], count: 1 });
 });
 
-it("takes in the steps of a run in several parts where they are many", async () => {
+it("adds the steps of a run in several batches if there are many", async () => {
   const steps = Array.from({ length: 130 }, (_, n) => `  - {name: s${n}, type: function, function: "1"}`);
   await storeWorkflow(test.deps, `name: many\nsteps:\n${steps.join("\n")}\n`);
   await startRun(test.deps, { module: "many", target: "t" });
@@ -92,7 +92,7 @@ it("takes in the steps of a run in several parts where they are many", async () 
   expect((await list({ offset: "125" })).data).toHaveLength(5);
 });
 
-it("shows what a run has done since it was quiet for a while", async () => {
+it("shows the progress of a run that is idle for a while", async () => {
   const clock = vi.spyOn(performance, "now");
   try {
     const names = async () => (await list()).data.map(({ step_name }) => step_name);

@@ -26,12 +26,12 @@ it.each([
   ["get", get],
   ["delete", remove],
   ["create", create],
-])("%s asks for a token", async (_name, handler) => {
+])("%s requires a token", async (_name, handler) => {
   expect((await call(test.deps, handler, { token: null, body: {}, params: { id: "1" } })).status).toBe(401);
 });
 
 it.each(["workspace", "vuln_title", "severity", "confidence", "finding_hash", "asset_type", "asset_value"])(
-  "refuses control characters in %s",
+  "rejects control characters in %s",
   async (field) => {
     const { status, json } = await post({ [field]: "a\u009bb" });
     expect([status, json.message]).toEqual([400, `${field}: must not contain control characters`]);
@@ -39,7 +39,7 @@ it.each(["workspace", "vuln_title", "severity", "confidence", "finding_hash", "a
   },
 );
 
-it("one is created, read, counted, told of once, and taken away", async () => {
+it("creates, reads, counts and deletes a vulnerability, and publishes it once", async () => {
   await storeWorkflow(test.deps, onTopic("heard", "vuln.found"));
   const made = await post({
     severity: "Critical",
@@ -72,7 +72,7 @@ it("one is created, read, counted, told of once, and taken away", async () => {
   expect(await counters()).toMatchObject({ total_vulns: 0, vuln_critical: 0 });
 });
 
-it("one that is told again is the same one, and its severity is counted as it is now", async () => {
+it("updates a vulnerability that is reported again, and counts it by its current severity", async () => {
   await post({ severity: "low", finding_hash: "h" });
   const again = await post({ severity: "high", finding_hash: "h", vuln_title: "Worse" });
   expect(again.json.data).toMatchObject({ id: 1, severity: "high", vuln_title: "Worse" });
@@ -84,7 +84,7 @@ it("one that is told again is the same one, and its severity is counted as it is
   expect((await post({ finding_hash: "h" })).json.data.id).toBe(2);
 });
 
-it("they are filtered by each field, exactly, whether they are indexed or not", async () => {
+it("filters by the exact value of each field, indexed or not", async () => {
   const severities = ["critical", "high", "low", "odd"];
   for (let n = 0; n < 12; n += 1) {
     await post({
@@ -112,7 +112,7 @@ it("they are filtered by each field, exactly, whether they are indexed or not", 
   }
 });
 
-describe("what is refused", () => {
+describe("rejects", () => {
   it.each([
     [{ workspace: "" }, "workspace: Workspace is required"],
     [{ vuln_title: "" }, "vuln_title: must say what was found"],
@@ -129,7 +129,7 @@ describe("what is refused", () => {
     expect([status, json.message]).toEqual([400, "path.id: Invalid vulnerability ID"]);
   });
 
-  it("an unknown organisation", async () => {
+  it("an unknown organization", async () => {
     expect((await call(test.deps, list, { query: { org: "x" } })).status).toBe(400);
   });
 });

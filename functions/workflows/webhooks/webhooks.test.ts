@@ -34,7 +34,7 @@ const seconds = () => Math.floor(test.clock.now() / 1_000);
 const body = JSON.stringify({ repo: { name: "weft; id" } });
 
 describe("a webhook", () => {
-  it("starts its workflow with what is sent, and tells of it in the log", async () => {
+  it("starts its workflow with the request's content, and records it in the log", async () => {
     const { id, secret } = await made();
     expect(id).toMatch(/^wh_[\w-]{32}$/);
     const answer = await post(id, { body, query: { key: secret } });
@@ -61,7 +61,7 @@ describe("a webhook", () => {
     ]);
   });
 
-  it("takes its key in a header too, and by GET with what stands in the query", async () => {
+  it("accepts its key in a header too, and GET requests with the query as payload", async () => {
     const { id, secret } = await made();
     for (const headers of [{ "X-Weft-Key": secret }, { Authorization: `Bearer ${secret}` }])
       expect((await post(id, { body: "plain", headers })).status).toBe(202);
@@ -75,7 +75,7 @@ describe("a webhook", () => {
   });
 
   it.each([undefined, "", "x", "a-token-for-tests-only", "x".repeat(10_000)])(
-    "refuses the key %j and starts nothing",
+    "rejects the key %j and starts nothing",
     async (key) => {
       const { id } = await made();
       const answer = await post(id, { body, headers: key === undefined ? {} : { "x-weft-key": key } });
@@ -84,7 +84,7 @@ describe("a webhook", () => {
     },
   );
 
-  it("is not found by a guess, while it is off, or once its trigger is gone", async () => {
+  it("is not found by guessing, while it is disabled, or after its trigger is deleted", async () => {
     const { id, secret } = await made();
     for (const guess of ["wh_", id.slice(0, -1), "sch_w:pushed", "..%2f", "x".repeat(10_000)])
       expect((await post(guess, { body, query: { key: secret } })).status).toBe(404);
@@ -95,7 +95,7 @@ describe("a webhook", () => {
     expect(await listed()).toEqual([]);
   });
 
-  it("keeps its address and secret over new revisions, and shows them to its owner alone", async () => {
+  it("keeps its address and secret across revisions, and shows them only to its owner", async () => {
     const before = await made();
     await storeWorkflow(test.deps, `${hook()}description: newer\n`);
     const [after] = await listed();
@@ -108,7 +108,7 @@ describe("a webhook", () => {
     expect(JSON.stringify(items)).not.toContain(before.secret);
   });
 
-  it("starts nothing more for the same Idempotency-Key", async () => {
+  it("starts no further run for the same Idempotency-Key", async () => {
     const { id, secret } = await made(", auth: none");
     const headers = { "Idempotency-Key": "delivery-1" };
     expect((await post(id, { body, headers })).body.message).toBe("Webhook received");
@@ -128,7 +128,7 @@ describe("a signed webhook", () => {
     headers: { "X-Weft-Timestamp": `${at}`, "X-Weft-Signature": hmac(secret, `${at}.${sent}`) },
   });
 
-  it("takes what is signed with its secret just now, once", async () => {
+  it("accepts a recent request signed with its secret, once", async () => {
     const { id, secret } = await made(", auth: hmac");
     const request = signedCall(secret);
     const answers = await Promise.all([post(id, request), post(id, request), post(id, request)]);
@@ -139,7 +139,7 @@ describe("a signed webhook", () => {
     expect((await post(id, signedCall(secret))).body.message).toBe("Webhook received");
   });
 
-  it("refuses what is old, changed, unsigned, signed with another secret, or sent by GET", async () => {
+  it("rejects requests that are old, changed, unsigned, signed with another secret, or sent by GET", async () => {
     const { id, secret } = await made(", auth: hmac, tolerance: 1m");
     const fresh = signedCall(secret);
     const refused = [
@@ -157,7 +157,7 @@ describe("a signed webhook", () => {
     expect((await readLog(test.deps, { topic: "webhook.received" })).total).toBe(0);
   });
 
-  it("cannot be sent again when its time is over", async () => {
+  it("cannot be replayed during or after its tolerance", async () => {
     const { id, secret } = await made(", auth: hmac, tolerance: 1m");
     const request = signedCall(secret, seconds() + 60);
     expect((await post(id, request)).body.message).toBe("Webhook received");
@@ -167,7 +167,7 @@ describe("a signed webhook", () => {
     expect((await post(id, request)).status).toBe(401);
   });
 
-  it("signs the body alone where its sender knows no more", async () => {
+  it("accepts a signature of only the body if configured", async () => {
     const { id, secret } = await made(", auth: hmac-body");
     const headers = { "X-Hub-Signature-256": hmac(secret, body) };
     expect((await post(id, { body, headers })).body.message).toBe("Webhook received");
@@ -176,7 +176,7 @@ describe("a signed webhook", () => {
   });
 });
 
-it("a webhook that is called too often is told so, and is open again in the next minute", async () => {
+it("a webhook that is called too often returns 429, and accepts requests again in the next minute", async () => {
   await test.close();
   test = await testDeps({ firesPerMinute: 3 });
   const { id } = await made(", auth: none");

@@ -21,19 +21,19 @@ const assets = async (filters: AssetFilters = {}) => {
   return records;
 };
 
-describe("an event that tells of an asset", () => {
+describe("an event that reports an asset", () => {
   it.each([
     [{ asset_value: "a", value: "b", url: "c", host: "d" }, "a"],
     [{ value: "b", url: "c", host: "d" }, "b"],
     [{ url: "c", host: "d" }, "c"],
     [{ host: "d" }, "d"],
     [{ asset_value: "", value: null, url: 7, host: "d" }, "d"],
-  ])("is known by the first of its names: %j", async (data, value) => {
+  ])("identifies it by the first of its value fields: %j", async (data, value) => {
     await emit(data);
     expect(await assets()).toMatchObject([{ asset_value: value, workspace: "default", id: 1 }]);
   });
 
-  it.each(["assets.new", "asset.discovered"])("is heard as %s", async (topic) => {
+  it.each(["assets.new", "asset.discovered"])("is handled with the topic %s", async (topic) => {
     await emit({ host: "example.com" }, { topic });
     expect(await assets()).toHaveLength(1);
   });
@@ -43,13 +43,13 @@ describe("an event that tells of an asset", () => {
     ["no name", "assets.new", { title: "a" }],
     ["blank names", "assets.new", { host: "", url: " " }],
     ["a name without end", "assets.new", { host: "x".repeat(10_000) }],
-  ])("makes none with %s", async (_name, topic, data) => {
+  ])("creates none with %s", async (_name, topic, data) => {
     await emit(data, { topic });
     expect(await assets()).toEqual([]);
     expect((await readLog(test.deps)).total).toBe(1);
   });
 
-  it("brings no second event, and a workflow on either spelling fires once", async () => {
+  it("emits no second event, and a workflow on either spelling fires once", async () => {
     await storeWorkflow(test.deps, onTopic("one", "assets.new"));
     await storeWorkflow(test.deps, onTopic("two", "asset.discovered"));
     const answer = await emit({ host: "example.com" });
@@ -72,7 +72,7 @@ describe("an event that tells of an asset", () => {
     expect(await assets()).toMatchObject([{ asset_type, source: "api" }]);
   });
 
-  it("takes long values and long workspaces whole", async () => {
+  it("accepts long values and long workspace names", async () => {
     const url = `https://example.com/${"a".repeat(3_000)}`;
     await emit({ url, workspace: "w".repeat(1_000) });
     await emit({ url, workspace: "w".repeat(1_000) });
@@ -81,8 +81,8 @@ describe("an event that tells of an asset", () => {
   });
 });
 
-describe("an asset that is known", () => {
-  it("is brought up to date: what is new is added, what is empty hides nothing, what is its own stays", async () => {
+describe("a known asset", () => {
+  it("is updated: adds new fields, ignores empty ones, and keeps its own", async () => {
     await emit({ host: "a.example", title: "old", tech: ["x"], status_code: 200, source: "scan" });
     test.clock.advance(60_000);
     await emit({
@@ -114,7 +114,7 @@ describe("an asset that is known", () => {
     ]);
   });
 
-  it("is another one in another workspace, whether the event or its data names it", async () => {
+  it("is a different one in another workspace, given by the event or its data", async () => {
     await emit({ host: "a" }, { workspace: "one" });
     await emit({ host: "a", workspace: "two" });
     await emit({ host: "a", workspace: "two" }, { workspace: "one" });
@@ -122,7 +122,7 @@ describe("an asset that is known", () => {
     expect(await assets({ workspace: "two" })).toHaveLength(1);
   });
 
-  it("may be told of several times in one commit", async () => {
+  it("may be reported several times in one commit", async () => {
     const draft = (data: Record<string, unknown>) => ({ topic: "assets.new", source: "executor", data });
     await emitEvents(test.deps, [
       draft({ host: "a", title: "first", asset_type: "thing" }),
@@ -137,12 +137,12 @@ describe("an asset that is known", () => {
     expect((await readLog(test.deps)).total).toBe(4);
   });
 
-  it("keeps its type and source readable when an event brings odd ones", async () => {
+  it("keeps its type and source readable when an event has invalid ones", async () => {
     await emit({ host: "a.example", source: "", asset_type: 7 });
     expect(await assets()).toMatchObject([{ source: "api", asset_type: "domain" }]);
   });
 
-  it("leaves out fields that are too many, too long or too deep, and never refuses the event for them", async () => {
+  it("skips fields that are too many, too long or too deep, without rejecting the event", async () => {
     const deep = JSON.parse(`${'{"a":'.repeat(60)}1${"}".repeat(60)}`) as unknown;
     const many = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`field${n}`, "v".repeat(5_000)]));
     await emit({ host: "a", deep, long: "x".repeat(100_000), "": "nameless", ...many });
@@ -155,7 +155,7 @@ describe("an asset that is known", () => {
   });
 });
 
-it("assets are found by type, source and any part of what they are called", async () => {
+it("assets are found by type, source and any part of their names", async () => {
   await emit({ url: "https://a.example/Login", title: "Sign in", source: "crawl" });
   await emit({ host: "b.example", host_ip: "10.1.2.3" });
   expect((await assets({ search: "LOGIN" })).map(({ id }) => id)).toEqual([1]);

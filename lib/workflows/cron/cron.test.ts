@@ -35,7 +35,7 @@ describe("checkCron", () => {
     "0 0 29 2 *",
     "0 0 31 2 1",
     "  0   0 * * *  ",
-  ])("takes %j", (expression) => {
+  ])("accepts %j", (expression) => {
     expect(checkCron(expression, "UTC")).toEqual({ ok: true });
   });
 
@@ -62,7 +62,7 @@ describe("checkCron", () => {
     ["0 0 30,31 feb *", /never fires/],
     ["0 0 31 2,4,6 *", /never fires/],
     [`${"1,".repeat(200)}1 * * * *`, /at most 256 characters/],
-  ])("refuses %j", (expression, message) => {
+  ])("rejects %j", (expression, message) => {
     const checked = checkCron(expression, "UTC");
 
     expect(checked.ok).toBe(false);
@@ -70,7 +70,7 @@ describe("checkCron", () => {
   });
 
   it.each(["Mars/Olympus", "+01:00", "", "local", "../UTC", "Europe/Berlin "])(
-    "refuses the zone %j",
+    "rejects the zone %j",
     (zone) => {
       expect(checkCron("* * * * *", zone)).toMatchObject({
         ok: false,
@@ -81,7 +81,7 @@ describe("checkCron", () => {
 });
 
 describe("nextFire", () => {
-  it("is strictly after the time given, to the millisecond", () => {
+  it("returns a time strictly after the given one, to the millisecond", () => {
     const noon = Date.parse("2026-05-01T12:00:00Z");
 
     expect(nextFire("0 12 * * *", "UTC", noon - 1)).toBe(noon);
@@ -89,7 +89,7 @@ describe("nextFire", () => {
     expect(nextFire("0 12 * * *", "UTC", noon + 1)).toBe(noon + DAY_MS);
   });
 
-  it("fires on either day where both day fields are restricted", () => {
+  it("fires on days that match either day field if both are restricted", () => {
     expect(firesAfter("0 0 13 * 5", "UTC", "2026-02-01T00:00Z", 4)).toEqual([
       "2026-02-06T00:00",
       "2026-02-13T00:00",
@@ -99,15 +99,15 @@ describe("nextFire", () => {
     expect(firesAfter("0 0 31 2 1", "UTC", "2026-02-02T00:00Z", 1)).toEqual(["2026-02-09T00:00"]);
   });
 
-  it("finds 29 February across a century that has none", () => {
+  it("finds 29 February across a century without a leap day", () => {
     expect(firesAfter("0 0 29 2 *", "UTC", "2096-03-01T00:00Z", 1)).toEqual(["2104-02-29T00:00"]);
   });
 
-  it("reads the expression by the zone's clock", () => {
+  it("evaluates the expression in the zone's local time", () => {
     expect(firesAfter("30 9 * * *", "Asia/Kolkata", "2026-01-01T00:00Z", 1)).toEqual(["2026-01-01T04:00"]);
   });
 
-  it("moves a fire of the hour that the clock skips by that hour", () => {
+  it("shifts a fire in a skipped hour by that hour", () => {
     expect(firesAfter("30 2 * * *", "America/New_York", "2026-03-07T12:00Z", 2)).toEqual([
       "2026-03-08T07:30",
       "2026-03-09T06:30",
@@ -119,7 +119,7 @@ describe("nextFire", () => {
     ]);
   });
 
-  it("fires once in the hour that the clock repeats, unless it fires every hour", () => {
+  it("fires once in a repeated hour, unless it fires every hour", () => {
     expect(firesAfter("30 1 * * *", "America/New_York", "2026-10-31T12:00Z", 2)).toEqual([
       "2026-11-01T05:30",
       "2026-11-02T06:30",
@@ -140,28 +140,28 @@ describe("nextFire", () => {
 });
 
 describe("previousFire", () => {
-  it("takes the time itself when it is a fire", () => {
+  it("returns the given time if it is a fire", () => {
     const noon = Date.parse("2026-05-01T12:00:00Z");
 
     expect(previousFire("0 12 * * *", "UTC", noon)).toBe(noon);
     expect(previousFire("0 12 * * *", "UTC", noon - 1)).toBe(noon - DAY_MS);
   });
 
-  it("is undefined before the first fire since 1970", () => {
+  it("returns undefined before the first fire since 1970", () => {
     expect(previousFire("0 0 29 2 *", "UTC", DAY_MS)).toBeUndefined();
     expect(previousFire("0 0 29 2 *", "America/New_York", DAY_MS)).toBeUndefined();
   });
 });
 
 describe("countFires", () => {
-  it("counts after the first and up to the second time, and stops at the cap", () => {
+  it("excludes the first time, includes the second, and stops at the cap", () => {
     expect(countFires("0 * * * *", "UTC", 0, DAY_MS, 1_000)).toBe(24);
     expect(countFires("* * * * *", "UTC", 0, DAY_MS, 10)).toBe(10);
     expect(countFires("* * * * *", "UTC", 0, MINUTE_MS - 1, 10)).toBe(0);
   });
 });
 
-/** One field: anything, a step, a list or a range, in forms that both implementations read. */
+/** One field: a wildcard, a step, a list or a range, in forms that both implementations accept. */
 function field(min: number, max: number): fc.Arbitrary<string> {
   const value = fc.integer({ min, max });
   return fc.oneof(
@@ -182,15 +182,15 @@ const expressions = fc
 const instants = fc.integer({ min: Date.parse("2020-01-01"), max: Date.parse("2029-12-31") });
 
 /**
- * Within an hour after a clock change the two differ by choice: for the skipped hour croner fires once at
- * its end, Weft at the same distance after it; in the repeated hour croner fires steps of one hour twice.
- * What happens there is said by the examples above, so those fires are left out on both sides.
+ * Within an hour of a clock change the two differ by design: for the skipped hour croner fires once at its end, Weft
+ * by the same offset later; in the repeated hour croner fires steps of one hour twice. The examples above specify
+ * these cases, so such fires are excluded on both sides.
  */
 function isSettled(timezone: string, fire: number): boolean {
   return offsetAt(timezone, fire) === offsetAt(timezone, fire - HOUR_MS);
 }
 
-describe("against a second implementation", () => {
+describe("compared with a second implementation", () => {
   const FIRES = 150;
 
   it.each(ZONES)("fires at the same times in %s", (timezone) => {
@@ -239,7 +239,7 @@ describe("against a second implementation", () => {
   });
 
   it.each(ZONES)(
-    "says in %s at every change of the clocks of ten years what the examples above say",
+    "behaves in %s at every clock change of ten years as the examples above specify",
     (timezone) => {
       const end = Date.parse("2036-01-01");
       let changes = 0;
@@ -247,11 +247,11 @@ describe("against a second implementation", () => {
         const shift = offsetAt(timezone, hour + HOUR_MS) - offsetAt(timezone, hour);
         if (shift === 0) continue;
         changes += 1;
-        // Twelve hours around it: an expression of each hour fires at each of its real hours, by the wall's minute.
+        // Twelve hours around it: an hourly expression fires at each real hour, at the minute of local time.
         const around = firesAfter("0 * * * *", timezone, new Date(hour - 6 * HOUR_MS).toISOString(), 10);
         expect(new Set(around).size).toBe(10);
         expect(around).toEqual(around.toSorted());
-        // One of a single hour fires once on each of the days around it, none is left out and none comes twice.
+        // An expression for a single hour fires exactly once on each of the surrounding days.
         for (let wall = 0; wall < 24; wall += 1) {
           const from = new Date(hour - 2 * DAY_MS).toISOString();
           const days = firesAfter(`30 ${wall} * * *`, timezone, from, 4).map((at) => Date.parse(`${at}Z`));
@@ -264,8 +264,8 @@ describe("against a second implementation", () => {
   );
 });
 
-describe("the way back", () => {
-  it("finds the fire that the way forward found, and none in between", () => {
+describe("previousFire and nextFire", () => {
+  it("find the same fire, with none in between", () => {
     const transitions = ["2026-03-08T07:00Z", "2026-11-01T06:00Z", "2026-10-25T01:00Z", "2026-04-04T15:00Z"];
     const nearTransition = fc
       .tuple(fc.constantFrom(...transitions), fc.integer({ min: -5 * HOUR_MS, max: 5 * HOUR_MS }))

@@ -17,7 +17,7 @@ afterEach(() => test.close());
 
 const letters = async () => collectPages((await listDeadLetters(test.deps, { offset: 0, limit: 100 })).items);
 
-/** The definitions cannot be read while `broken` says why. */
+/** If set, the definitions cannot be read, with this error. */
 function breakDefinitions(): void {
   const { definitions } = test.deps;
   const get = definitions.get.bind(definitions);
@@ -28,7 +28,7 @@ function breakDefinitions(): void {
 }
 
 describe("an event that cannot be dispatched", () => {
-  it("is kept with the reason, has it in its record, leaves the sweep, and is processed once redriven", async () => {
+  it("is stored and recorded with the reason, leaves the sweep, and is processed after a redrive", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     breakDefinitions();
     broken = "the definition cannot be read";
@@ -59,7 +59,7 @@ describe("an event that cannot be dispatched", () => {
     expect(await readRuns(test.deps)).toMatchObject([{ workflow_name: "a", status: "completed" }]);
   });
 
-  it("becomes a letter again when it fails again, and can be redriven again", async () => {
+  it("becomes a dead letter again when it fails again, and can be redriven again", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     breakDefinitions();
     broken = "first";
@@ -91,7 +91,7 @@ describe("a run that cannot go on", () => {
     expect((await readLog(test.deps, { topic: "run.failed" })).total).toBe(1);
   });
 
-  it("fails when no executor can take one of its steps to an end, with the step's row closed", async () => {
+  it("fails when no executor can finish one of its steps, whose row is closed", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     const { run_id } = await startRun(test.deps, { module: "a" });
     await test.drain(["bash"]);
@@ -112,7 +112,7 @@ describe("a run that cannot go on", () => {
     expect(await listSteps(test.deps, run_id)).toMatchObject([{ status: "failed", error_message: error }]);
   });
 
-  it("is left alone by the letter of a step that was answered meanwhile", async () => {
+  it("is not affected by the dead letter of a step that has a result meanwhile", async () => {
     await storeWorkflow(test.deps, onTopic("a", "custom.x", ["first", "second"]));
     const { run_id } = await startRun(test.deps, { module: "a" });
     await test.drain(["bash"]);
@@ -128,8 +128,8 @@ describe("a run that cannot go on", () => {
   });
 });
 
-describe("a letter", () => {
-  it("keeps the reason that was noted before it came, hides secrets in it, and bodies that are large or no JSON", async () => {
+describe("a dead letter", () => {
+  it("keeps the truncated reason recorded before it arrived, and a large body that is not JSON", async () => {
     const body = `not json ${"é".repeat(300_000)}`;
     await noteLastFailure(test.deps, {
       queue: "bash",
@@ -147,7 +147,7 @@ describe("a letter", () => {
     expect(again?.body).toBe(body);
   });
 
-  it("goes back into its group where its queue has groups", async () => {
+  it("returns to its message group if its queue has groups", async () => {
     const wanted = { max: 1, visibilitySeconds: 30, waitSeconds: 0 };
     await storeDeadLetter(test.deps, { id: "m", queue: "index-events", body: "{}" });
     await redriveDeadLetter(test.deps, "m");
@@ -156,18 +156,18 @@ describe("a letter", () => {
     ]);
   });
 
-  it("that nobody can read goes back as it is", async () => {
+  it("with an unreadable body is sent back unchanged", async () => {
     await storeDeadLetter(test.deps, { id: "m1", queue: "dispatch", body: "{no JSON" });
     expect(await redriveDeadLetter(test.deps, "m1")).toMatchObject({ queue: "dispatch" });
     expect((await test.deps.queues.depth("dispatch")).visible).toBe(1);
     expect(await letters()).toEqual([]);
   });
 
-  it("that is not there cannot be redriven", async () => {
+  it("that does not exist cannot be redriven", async () => {
     await expect(redriveDeadLetter(test.deps, "nowhere")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("is listed newest first, page by page", async () => {
+  it("is listed newest first, with pagination", async () => {
     for (const id of ["a", "b", "c"]) {
       await storeDeadLetter(test.deps, { id, queue: "http", body: "{}" });
       test.clock.advance(1_000);

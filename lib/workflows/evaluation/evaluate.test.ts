@@ -47,11 +47,11 @@ describe("POST /functions/eval", () => {
     [{ script: "save_content('x', 'f') && read_file('f')" }, "x", "save_content('x', 'f') && read_file('f')"],
     [{ script: "set_var('a', 1); get_var('a')" }, 1, "set_var('a', 1); get_var('a')"],
     [{ script: "undefined" }, null, "undefined"],
-  ])("of %j gives its result", async (body, result, rendered) => {
+  ])("returns the result of %j", async (body, result, rendered) => {
     expect(await evaluate(body)).toEqual({ result, rendered_script: rendered, logs: [] });
   });
 
-  test("tells what was logged", async () => {
+  test("returns the logged messages", async () => {
     expect(await evaluate({ script: "log_warn('careful'); file_length('nowhere')" })).toMatchObject({
       result: 0,
       logs: [
@@ -76,7 +76,7 @@ describe("POST /functions/eval", () => {
     [{ script: "read_file('/etc/passwd')" }, /^Execution failed: .*outside of the workspace/],
     [{ script: "read_file('../../etc/passwd')" }, /^Execution failed: .*outside of the workspace/],
     [{ script: "read_file('{{target}}')", target: "../../../../etc/passwd" }, /outside of the workspace/],
-  ])("of %j is refused", async (body, message) => {
+  ])("rejects %j", async (body, message) => {
     await expect(evaluate(body)).rejects.toMatchObject({
       code: "bad_request",
       message: expect.stringMatching(message),
@@ -89,7 +89,7 @@ describe("POST /functions/eval", () => {
     { script: "1", target: {} },
     { script: "x".repeat(100_001) },
     { script: "1", params: Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`p${index}`, 1])) },
-  ])("of another form is no request", (body) => {
+  ])("rejects a body of another form", (body) => {
     expect(evaluateBody.safeParse(body).success).toBe(false);
   });
 
@@ -100,7 +100,7 @@ describe("POST /functions/eval", () => {
     "Error.prepareStackTrace = (_, frames) => frames; new Error().stack.map((f) => f.getThis().process)",
     "read_file.constructor('return process.env')()",
     "Object.getPrototypeOf(async function(){}).constructor('return import(\"node:fs\")')()",
-  ])("lets nothing out of the engine: %s", async (script) => {
+  ])("gives no access outside the engine: %s", async (script) => {
     const outcome = await Promise.resolve(evaluate({ script })).then(
       (answer) => JSON.stringify((answer as { result: unknown }).result),
       (error: Error) => error.message,
@@ -109,14 +109,14 @@ describe("POST /functions/eval", () => {
     expect(outcome).not.toMatch(/PATH|node_modules|\/work\//);
   });
 
-  test("leaves no folder behind, and shows no path of this machine", async () => {
+  test("leaves no folder behind, and reveals no local path", async () => {
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith("weft-eval-"));
     await evaluate({ script: "create_folder('a/b'); save_content('x', 'a/b/c')" });
     await expect(evaluate({ script: "create_folder('a'); throw new Error('x')" })).rejects.toThrow();
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith("weft-eval-"))).toEqual(before);
   });
 
-  test("is bounded in number", async () => {
+  test("limits the number of concurrent evaluations", async () => {
     const all = await Promise.allSettled(Array.from({ length: 6 }, () => evaluate({ script: "sleep(0.2)" })));
     const refused = all.filter((one) => one.status === "rejected").map(({ reason }) => reason.code);
     expect(refused).toEqual(["too_many_requests", "too_many_requests"]);
@@ -133,7 +133,7 @@ describe("GET /functions", () => {
       total: number;
     };
 
-  test("has every function of the library, as it is now", () => {
+  test("lists every current function of the library", () => {
     const { functions: listed, total } = list({});
     expect(listed).toEqual(functionEntries(describedByRows(functionRows(functions))));
     expect(total).toBe(Object.keys(functions).length);
@@ -150,13 +150,13 @@ describe("GET /functions", () => {
     });
   });
 
-  test("by group and text", () => {
+  test("filters by group and text", () => {
     expect(list({ group: "tmux" }).functions.map(({ available }) => available)).toEqual(Array(5).fill(false));
     expect(list({ search: "FILELENGTH" }).functions.map(({ name }) => name)).toEqual(["file_length"]);
     expect(list({ group: "none" })).toEqual({ functions: [], total: 0 });
   });
 
-  test("is the same by its old path", () => {
+  test("returns the same from its old path", () => {
     expect(
       oldListRoute.run(
         { params: undefined, query: {} as never, body: undefined, request },

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-it("counts every listed trigger, enabled or not, and the workflows that have one", async () => {
+it("counts every listed trigger, enabled or not, and the workflows with triggers", async () => {
   await storeWorkflow(test.deps, MANY);
   await storeWorkflow(test.deps, onTopic("one", "custom.y"));
   await storeWorkflow(test.deps, "name: none\nsteps: [{name: a, type: bash, command: echo}]\n");
@@ -56,7 +56,7 @@ it("counts every listed trigger, enabled or not, and the workflows that have one
   ]);
 });
 
-it("shows of each trigger what its type has, and the next fire of disabled ones too", async () => {
+it("shows the fields of each trigger's type, and the next fire of disabled ones too", async () => {
   await storeWorkflow(test.deps, MANY);
   const { data } = await listReceiverWorkflows(test.deps);
   expect(data[0]?.triggers).toEqual([
@@ -79,7 +79,7 @@ it("shows of each trigger what its type has, and the next fire of disabled ones 
   ]);
 });
 
-it("says when the last event came, indexed or not, also after a restart; before any, when the service first started", async () => {
+it("returns the time of the last event, indexed or not, also after a restart; before any, that of the first start", async () => {
   const folder = await mkdtemp(join(tmpdir(), "weft-receiver-"));
   const clock = testClock();
   const lastEventAt = async (work: (deps: TestDeps["deps"]) => Promise<unknown>): Promise<string> => {
@@ -105,7 +105,7 @@ it("says when the last event came, indexed or not, also after a restart; before 
   }
 });
 
-it("is not there while it is off", async () => {
+it("returns 404 while it is disabled", async () => {
   const off = await testDeps({ receiverEnabled: false });
   await expect(getReceiverStatus(off.deps)).rejects.toMatchObject({ code: "not_found" });
   await expect(listReceiverWorkflows(off.deps)).rejects.toMatchObject({ code: "not_found" });

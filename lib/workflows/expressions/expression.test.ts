@@ -48,7 +48,7 @@ describe("an expression", () => {
     ["100 / 10 / 5", "2"],
     ["- -n", "7"],
     ["0 / 5 * -1", "0"],
-  ])("calculates with integers, which stay integers: %s is %s", (expression, expected) => {
+  ])("keeps results of integer operations as integers: %s is %s", (expression, expected) => {
     expect(render(expression)).toBe(expected);
   });
 
@@ -58,7 +58,7 @@ describe("an expression", () => {
     ["threads * half / 2", "2.5"],
     ["0.1 + 0.2", "0.3"],
     ["1.5 + 1.5", "3"],
-  ])("calculates with a decimal point where an operand has one: %s is %s", (expression, expected) => {
+  ])("calculates with floats if an operand has a decimal point: %s is %s", (expression, expected) => {
     expect(render(expression)).toBe(expected);
   });
 
@@ -76,7 +76,7 @@ describe("an expression", () => {
     ["nothing | default:threads * 2", "20"],
     ["list | length + 1", "3"],
     ["(Target + '/x') | upper", "A.EXAMPLE/X"],
-  ])("concatenates text, and a filter binds to its operand: %s is %s", (expression, expected) => {
+  ])("concatenates text and applies a filter only to its operand: %s is %s", (expression, expected) => {
     expect(render(expression)).toBe(expected);
   });
 
@@ -105,11 +105,11 @@ describe("an expression", () => {
     ["'x' in nothing", false],
     ["n == 7 or n / zero == 1", true],
     ["flag || threads > 100 && off", true],
-  ])("is true or false: %s is %s", (expression, expected) => {
+  ])("evaluates to a boolean: %s is %s", (expression, expected) => {
     expect(renderValue(`{{ ${expression} }}`, values)).toBe(expected);
   });
 
-  it("has operators' names as names where no operator can stand", () => {
+  it("reads operator words as names in positions where no operator is allowed", () => {
     expect([render("and"), render("not"), render("not | upper")]).toEqual([
       "a name",
       "no operator",
@@ -128,13 +128,13 @@ describe("an expression", () => {
     ["flag < 'x'", '"true" is not a number, which "<" needs', {}],
     ["big * 10", "not between", { big: "9007199254740991" }],
     ["big * 10", "too large for arithmetic", { big: "9".repeat(30) }],
-  ])("that cannot be evaluated says why: %s", (expression, message, more) => {
+  ])("that cannot be evaluated explains the error: %s", (expression, message, more) => {
     const attempt = (): string => renderText(`text {{ ${expression} }}`, { ...values, ...more });
     expect(attempt).toThrow(TemplateError);
     expect(attempt).toThrow(message);
   });
 
-  it("makes no text without a bound, and long text in time that grows with its length", () => {
+  it("bounds the length of its text, and produces long text in linear time", () => {
     const sum = (count: number): string => `{{ ${Array.from({ length: count }, () => "a").join(" + ")} }}`;
     const before = performance.now();
     expect(renderText(sum(100), { a: "x".repeat(100_000) })).toHaveLength(10_000_000);
@@ -142,7 +142,7 @@ describe("an expression", () => {
     expect(performance.now() - before).toBeLessThan(5_000);
   });
 
-  it("keeps its values data in a shell command, and the file's own text syntax", () => {
+  it("keeps values as data in a shell command, and the file's own text as syntax", () => {
     const hostile = { a: "$(touch pwned)", own: "7" };
     const { script, env } = renderShell(
       "echo {{ a + ' ;x' }} {{ own * 2 }} {{ 2 * 3 }} {{ (a + '') | raw }}",
@@ -167,7 +167,7 @@ describe("an expression", () => {
     );
   });
 
-  it("is read in time that grows with its length", () => {
+  it("is parsed in linear time", () => {
     const long = `{{ ${"(a + 1) * ".repeat(100)}1 }}`.repeat(1_000);
     const before = performance.now();
     expect(parseTemplate(long).parts).toHaveLength(1_000);

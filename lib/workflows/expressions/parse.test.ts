@@ -36,13 +36,13 @@ describe("a template", () => {
     ["{{.State}}", 2, /unexpected "\."/],
     ["{{ a b }}", 5, /unexpected "b"/],
     ["{{ secrets }}", 3, /secrets\.NAME/],
-  ])("%j is refused at %d", (text, offset, message) => {
+  ])("rejects %j at %d", (text, offset, message) => {
     const error = failure(text);
     expect(error.offset).toBe(offset);
     expect(error.message).toMatch(message);
   });
 
-  it("names the values that it needs, each once, a secret by its full name", () => {
+  it("lists the distinct names it needs, secrets by their full name", () => {
     const text =
       "{{a.b}} {{a}} {{ b | default(c.d) }} {{secrets.KEY}} {{ 'x' }} {{my-step.x}} [[item]] [[no]]";
     expect(referencedNames(parseTemplate(text, { loopVariables: ["item"] }))).toEqual([
@@ -66,7 +66,7 @@ describe("a template", () => {
     ]);
   });
 
-  it("has references only to loop variables in scope between double brackets", () => {
+  it("treats double brackets as references only to loop variables in scope", () => {
     const text = "[[ -f x ]] [[x]] [[[x]]] [[x ]] [[y]]";
     const references = (loopVariables: string[]): number[] =>
       parseTemplate(text, { loopVariables })
@@ -77,7 +77,7 @@ describe("a template", () => {
     expect(references(["y"])).toEqual([32]);
   });
 
-  it("is parsed once", () => {
+  it("is parsed only once", () => {
     expect(parseTemplate("kept {{x}}")).toBe(parseTemplate("kept {{x}}"));
     const scope = { loopVariables: ["x"] };
     expect(parseTemplate("kept [[x]]", scope)).toBe(parseTemplate("kept [[x]]", scope));
@@ -86,7 +86,7 @@ describe("a template", () => {
 });
 
 describe("the cache", () => {
-  it("drops what was not used for longest, by number and by size of keys", () => {
+  it("evicts the least recently used entry, by number of entries and by size of keys", () => {
     const cache = new TemplateCache<number>({ entries: 2, characters: 10 });
     cache.add("a", 1);
     cache.add("b", 2);

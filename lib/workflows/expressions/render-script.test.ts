@@ -4,7 +4,7 @@ import { describe, expect, it, test } from "vitest";
 import { renderScript } from "./render-script.ts";
 import { TemplateError } from "./template-error.ts";
 
-/** Runs rendered code here, with its variables in scope: only for the code of these tests. */
+/** Evaluates rendered code with its variables in scope; only for the code of these tests. */
 function run(source: string, values: Record<string, unknown>): unknown {
   const { code, variables } = renderScript(source, values);
   const names = Object.keys(variables);
@@ -48,7 +48,7 @@ test.each([
   expect(() => renderScript(script, { v: "x" })).toThrow("os_setenv");
 });
 
-test("may be set for a program, and stand beside one", () => {
+test("may be set in the environment of a program, and used beside it", () => {
   const script = 'os_setenv("V", {{v}}); exec_python("import os") + "{{v}}"';
   expect(renderScript(script, { v: "x" }).variables).toEqual({ __w1: "x", __w2: "x" });
 });
@@ -60,7 +60,7 @@ test.each([
   expect(() => renderScript(source, { x: "v" })).toThrow(message);
 });
 
-test("whatever the value, it comes out as it went in, in code and in every kind of literal", () => {
+test("preserves every value, in code and in every kind of literal", () => {
   // biome-ignore lint/nursery/noFloatingPromises: a property that is not asynchronous is checked at once
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (x) => {
@@ -77,7 +77,7 @@ test("whatever the value, it comes out as it went in, in code and in every kind 
 });
 
 describe("a shell command in a script", () => {
-  /** The command that `exec_cmd` would get. */
+  /** The command that `exec_cmd` receives. */
   const commandOf = (
     source: string,
     values: Record<string, unknown>,
@@ -97,7 +97,7 @@ describe("a shell command in a script", () => {
   const bash = (command: string): string =>
     execFileSync("bash", ["-c", command], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
-  it("gives every value to the shell as data, in any quotes", () => {
+  it("passes every value to the shell as data, in any quotes", () => {
     const hostile = ["a;id", "$(id)", "`id`", "'; id; '", '"; id; "', "x\ny", "a'b\"c\\", "{{v}}", "-n", "*"];
     for (const v of hostile) {
       expect(bash(commandOf("exec_cmd(\"printf '<%s>' {{v}}\")", { v }))).toBe(`<${v}>`);
@@ -106,7 +106,7 @@ describe("a shell command in a script", () => {
     }
   });
 
-  it("takes text of the workflow file as syntax", () => {
+  it("inserts text of the workflow file as syntax", () => {
     expect(
       bash(commandOf('exec_cmd("{{tool}} {{v}}")', { tool: "printf '<%s>'", v: "$(id)" }, ["tool"])),
     ).toBe("<$(id)>");
@@ -119,11 +119,11 @@ describe("a shell command in a script", () => {
     "exec_cmd(`echo {{v}}`)",
     "exec_cmd(trim('{{v}}'))",
     "bash ( 'a', '{{v}}')",
-  ])("refuses a value that is not in the one text of the call: %s", (source) => {
+  ])("rejects a value that is not in the only text of the call: %s", (source) => {
     expect(() => renderScript(source, { v: "x" })).toThrow(TemplateError);
   });
 
-  it("leaves other calls alone", () => {
+  it("does not change other calls", () => {
     expect(
       renderScript("trim('{{v}}') + my_exec_cmd('{{v}}') + x.bash('{{v}}')", { v: "x" }).variables,
     ).toEqual({
@@ -149,7 +149,7 @@ describe("a command for another host in a script", () => {
     return args;
   };
 
-  it("gives every value to the shell there as data, and to the other arguments as text", () => {
+  it("passes every value to the remote shell as data, and to the other arguments as text", () => {
     for (const v of ["a;id", "$(id)", "'; id; '", '"; id; "', "x\ny", "[[v]] {{v}}", "-oProxyCommand=id"]) {
       const [host, command, user] = argsOf(
         "ssh_exec(trim('{{v}}') , \"printf '<%s>' {{v}}\", '{{v}}', '', '', 22)",
@@ -169,7 +169,7 @@ describe("a command for another host in a script", () => {
     "ssh_exec(['a', 'b'][0], ['{{v}}'][0])",
     "sshExec('h', { a: '{{v}}' }.a)",
     "ssh_exec(`${'h'}`, 'ls {{v}}' + 'x')",
-  ])("refuses a value that is in the command, but not in the one text of it: %s", (source) => {
+  ])("rejects a value that is in the command but not in its only text: %s", (source) => {
     expect(() => renderScript(source, { v: "x" })).toThrow(TemplateError);
   });
 });
@@ -178,7 +178,7 @@ describe("a value in code", () => {
   const inCode = (value: unknown, condition: boolean): unknown =>
     Object.values(renderScript("{{v}}", { v: value }, { condition }).variables)[0];
 
-  it("is a truth value where its text is one", () => {
+  it("is a boolean if its text is one", () => {
     expect([inCode("true", false), inCode("false", true), inCode("False", true)]).toEqual([
       true,
       false,
@@ -186,7 +186,7 @@ describe("a value in code", () => {
     ]);
   });
 
-  it("is a number in a condition where its text is a plain one, and text elsewhere", () => {
+  it("is a number in a condition if its text is a plain number, otherwise text", () => {
     expect(["10", "-3.5", "0"].map((text) => inCode(text, true))).toEqual([10, -3.5, 0]);
     expect(
       ["007", "1e3", "0x10", "1.", "", " 1", "12345678901234567890"].filter(

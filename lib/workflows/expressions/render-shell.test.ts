@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What bash prints for a rendered command. */
+/** The output of bash for a rendered command. */
 function bash(source: string, values: Record<string, unknown>, options?: ShellOptions): string {
   const { script, env } = renderShell(source, values, options);
   const done = spawnSync("bash", ["-c", script], {
@@ -21,7 +21,7 @@ function bash(source: string, values: Record<string, unknown>, options?: ShellOp
     env: { PATH: process.env["PATH"] ?? "", ...env },
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
-    // With a socket for its input, bash would take itself for a remote shell and read .bashrc.
+    // If its input were a socket, bash would act as a remote shell and read .bashrc.
     stdio: ["ignore", "pipe", "pipe"],
   });
   expect(done.stderr).toBe("");
@@ -56,7 +56,7 @@ const value = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 40 }).filter((text) => !text.includes("\0")),
 );
 
-/** Every kind of place, with what it should print around the value. */
+/** Every kind of position, with the expected output around the value. */
 const PLACES: readonly [name: string, source: string, expected: (value: string) => string][] = [
   ["bare", "printf '<%s>' {{v}}", (v) => `<${v}>`],
   ["part of a word", "printf '<%s>' a{{v}}b", (v) => `<a${v}b>`],
@@ -75,7 +75,7 @@ const PLACES: readonly [name: string, source: string, expected: (value: string) 
 ];
 
 describe("a rendered command", () => {
-  it.each(PLACES)("prints a value exactly, %s, whatever it holds", (_name, source, expected) => {
+  it.each(PLACES)("prints any value exactly, %s", (_name, source, expected) => {
     const check = (text: string): void => {
       expect(bash(source, { v: text })).toBe(expected(text));
     };
@@ -84,27 +84,27 @@ describe("a rendered command", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("rejects a value with a NUL, and one in a quoted here-document inside backticks", () => {
+  it("rejects a value with a NUL, and a value in a quoted here-document inside backticks", () => {
     expect(() => renderShell("x=`cat <<'E'\n{{v}}\nE\n`", { v: "x" })).toThrow(TemplateError);
     expect(() => renderShell("echo {{v}}", { v: "a\0b" })).toThrow(TemplateError);
   });
 
-  it("passes text of the workflow file itself as syntax, and a value in it not", () => {
+  it("inserts text of the workflow file as syntax, and values in it as data", () => {
     const options = { trusted: (root: string) => root === "tool" };
     expect(bash("{{tool}} {{v}}", { tool: "printf '<%s>'", v: "$(id)" }, options)).toBe("<$(id)>");
   });
 
-  it("splits where the author asks, with no glob expansion", () => {
+  it("splits values marked with split, without glob expansion", () => {
     writeFileSync(join(folder, "seen"), "");
     expect(bash("printf '<%s>' {{v | split}}", { v: "a * $(id)" })).toBe("<a><*><$(id)>");
     rmSync(join(folder, "seen"));
   });
 
-  it("leaves bash's own double brackets alone", () => {
+  it("does not change bash's own double brackets", () => {
     expect(bash("[[ -d . ]] && printf yes", {})).toBe("yes");
   });
 
-  it("hands a large value over by a file, whole", () => {
+  it("passes a large value completely through a file", () => {
     const large = `${"x".repeat(200_000)}\n\n`;
     const written = new Map<string, string>();
     const writeFile = (name: string, content: string): string => {
@@ -118,7 +118,7 @@ describe("a rendered command", () => {
     for (const path of written.keys()) rmSync(path);
   });
 
-  it("takes time in proportion to its text", () => {
+  it("renders in time proportional to its text", () => {
     for (const text of ["{{", "[[", "'", '"', "$(", "`", "<<E ", "\\"]) {
       const source = text.repeat(30_000);
       const started = process.cpuUsage().user;

@@ -74,7 +74,7 @@ describe("text", () => {
     expect(renderText(template, (name) => (values as Record<string, unknown>)[name])).toBe(expected);
   });
 
-  it("holds data as it is: nothing in it is rendered again", () => {
+  it("inserts data unchanged: placeholders in data are not rendered", () => {
     const template = parseTemplate("{{x}}[[x]]", { loopVariables: ["x"] });
     const braces = fc.array(fc.constantFrom("{{", "}}", "[[", "]]", "x", "|", '"', "\\", " "));
     // biome-ignore lint/nursery/noFloatingPromises: a property that is not asynchronous is checked at once
@@ -86,7 +86,7 @@ describe("text", () => {
     );
   });
 
-  it("keeps every text that has no opening braces", () => {
+  it("does not change text without opening braces", () => {
     // biome-ignore lint/nursery/noFloatingPromises: a property that is not asynchronous is checked at once
     fc.assert(
       fc.property(
@@ -100,7 +100,7 @@ describe("text", () => {
 });
 
 describe("a value", () => {
-  it("is what a template of one reference stands for, else text", () => {
+  it("keeps its type in a template of a single reference, and becomes text otherwise", () => {
     expect(renderValue(" {{list}}\n", values)).toEqual(["a", "b c", 3]);
     expect(renderValue("{{ words | split }}", values)).toEqual(["a", "b", "c"]);
     expect(renderValue("{{none}}", values)).toBeUndefined();
@@ -110,11 +110,11 @@ describe("a value", () => {
 });
 
 describe("a header", () => {
-  it.each(["a\r\nX: y", "a\n", "\r", "\0"])("takes no line break or NUL from a value: %j", (v) => {
+  it.each(["a\r\nX: y", "a\n", "\r", "\0"])("rejects a line break or NUL in a value: %j", (v) => {
     expect(() => renderHeader("Bearer {{v}}", { v })).toThrow(TemplateError);
   });
 
-  it("takes other values as they are", () => {
+  it("inserts other values unchanged", () => {
     expect(renderHeader("Bearer {{v}}", { v: "a: b; é" })).toBe("Bearer a: b; é");
   });
 });

@@ -25,7 +25,7 @@ describe("a URL", () => {
     expect(renderUrl(template, { v, s: "https://h", p: "https" })).toBe(expected);
   });
 
-  it.each([".", ".."])("takes no value that is the path segment %j", (v) => {
+  it.each([".", ".."])("rejects a value that is the path segment %j", (v) => {
     expect(() => renderUrl("https://h/a/{{v}}/b", { v })).toThrow(TemplateError);
   });
 });

@@ -3,7 +3,7 @@ import { renderScript } from "./render-script.ts";
 import { TemplateError } from "./template-error.ts";
 
 it.each(["(", " (", "'", '"', "`${", "f('a')", "{{", "//\n", "exec_cmd("])(
-  "a script of nothing but %j takes time in proportion to its length",
+  "lexes a script that repeats %j in linear time",
   (piece) => {
     const started = process.cpuUsage().user;
     try {
@@ -20,7 +20,7 @@ it.each([
   "x//it\nbash('{{v}}')",
   "exec_cmd   \n  (  '{{v}}')",
   "bash/**/('{{v}}')",
-])("a shell call is seen behind white space and comments: %j", (source) => {
+])("recognizes a shell call after white space and comments: %j", (source) => {
   expect(Object.values(renderScript(source, { v: "$(id)" }).variables)).toEqual([
     expect.stringContaining("export W1='$(id)'"),
   ]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { renderShell } from "./render-shell.ts";
 import { TemplateError } from "./template-error.ts";
 
-/** Bash runs the command in it wherever it evaluates the text as arithmetic or as a variable's name. */
+/** Bash runs the command in this text wherever it evaluates the text as arithmetic or as a variable name. */
 const SUBSCRIPT = "a[$(touch pwned)]";
 
 const REFUSED = [
@@ -41,12 +41,12 @@ const REFUSED = [
   "unset {{v}}",
 ];
 
-describe("a place that bash evaluates", () => {
-  it.each(REFUSED)("takes no text that could run a command: %j", (source) => {
+describe("a position that bash evaluates", () => {
+  it.each(REFUSED)("rejects text that could run a command: %j", (source) => {
     expect(() => renderShell(source, { v: SUBSCRIPT })).toThrow(TemplateError);
   });
 
-  it("takes integers", () => {
+  it("accepts integers", () => {
     const source = "echo $(( {{a}} + 1 )) $(( 10 -{{b}} )) $(( {{none}} + 2 )); x=abcdef; echo ${x:{{a}}}";
     const { script, env } = renderShell(source, { a: "4", b: -3 });
     const { stdout } = spawnSync("bash", ["-c", script], {
@@ -65,7 +65,7 @@ describe("a place that bash evaluates", () => {
     'echo "$(( $(printf %s {{v}} | wc -c) ))"',
     "declare x={{v}}",
     "printf '%s' {{v}}",
-  ])("is told from one that only looks alike: %j", (source) => {
+  ])("is distinguished from a similar one: %j", (source) => {
     expect(renderShell(source, { v: SUBSCRIPT }).env).toEqual({ W1: SUBSCRIPT });
   });
 });

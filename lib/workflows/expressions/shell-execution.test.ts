@@ -75,7 +75,7 @@ const EXECUTED = [
   "parallel echo {{v}} ::: a b",
   "echo {{v}} | parallel",
   "parallel bash -c {} ::: {{v}}",
-  // Behind other commands
+  // After other commands
   "sudo bash -c {{v}}",
   "env X=1 bash -c {{v}}",
   "timeout -k 1m 5 sh -c 'echo {{v}}'",
@@ -96,7 +96,7 @@ const EXECUTED = [
   "f() { bash -c {{v}}; }; f",
   "cat <(bash -c {{v}})",
   'x="$(bash -lc "{{v}}")"',
-  // Their input
+  // Through standard input
   "echo {{v}} | bash",
   "echo {{v}} | sh -s",
   "echo {{v}} | bash -s -- a b",
@@ -154,7 +154,7 @@ const EXECUTED = [
   "ssh host <<EOT\nls {{v}}\nEOT",
   'while read l; do bash -c "$l"; done <<< {{v}}',
   'echo {{v}} | while read l; do eval "$l"; done',
-  // By way of variables
+  // Through variables
   'x={{v}}; eval "echo $x"',
   "x={{v}}; eval $x",
   'x={{v}}; bash -c "echo $x"',
@@ -209,14 +209,14 @@ const EXECUTED = [
   "ENV={{v}} sh",
   "GIT_SSH_COMMAND={{v}} git fetch",
   "LD_PRELOAD={{v}} ls",
-  // Quoted for a shell, but not where that shell takes it as a word
+  // Quoted for a shell, but not in a position where that shell reads it as one word
   "bash -c \"echo '{{v | shell}}'\"",
   "bash -c \"bash -c 'echo {{v | shell}}'\"",
   "python3 -c {{v | shell}}",
   'bash -c "echo $(( {{v | shell}} ))"',
 ];
 
-/** Commands that work, and in which `{{v}}` is data. */
+/** Valid commands in which `{{v}}` is data. */
 const DATA = [
   "bash script.sh {{v}}",
   "bash -x script.sh '{{v}}'",
@@ -307,12 +307,12 @@ const offences = (source: string, values: Record<string, unknown>): unknown => {
 };
 
 describe("a value that reaches an interpreter", () => {
-  it.each(EXECUTED)("is rejected before the run and in it: %j", (source) => {
+  it.each(EXECUTED)("is rejected at validation and at run time: %j", (source) => {
     expect(lintShell(source).errors.length).toBeGreaterThan(0);
     expect(offences(source, { v: "1" })).toBeInstanceOf(ExecutedValueError);
   });
 
-  it.each(EXECUTED)("is rejected as an item of a loop, too: %j", (source) => {
+  it.each(EXECUTED)("is also rejected as an item of a loop: %j", (source) => {
     const inLoop = parseTemplate(source.replaceAll("{{v}}", "[[v]]"), { loopVariables: ["v"] });
     expect(lintShell(inLoop).errors.length).toBeGreaterThan(0);
   });
@@ -437,7 +437,7 @@ describe("a value in any command", () => {
       .map((parts) => parts.join("")),
   );
 
-  /** What a command can be made of; the harmless programs of these do what they do with real ones. */
+  /** Parts of generated commands; the harmless stand-ins behave like the real programs. */
   const word = fc.constantFrom(
     "{{v}}",
     '"{{v}}"',
@@ -549,7 +549,7 @@ describe("a value in any command", () => {
       return before + text;
     });
 
-  it("is rejected or is never executed", () => {
+  it("is either rejected or never executed", () => {
     let rendered = 0;
     fc.assert(
       fc.property(command, payload, (source, v) => {
@@ -577,5 +577,5 @@ describe("a value in any command", () => {
   }, 120_000);
 });
 
-/** The same commands each time; with EXECUTION_RUNS others, and as many as it says. */
+/** Generates the same commands on each run; EXECUTION_RUNS sets a number of random ones. */
 const RUNS = Number(process.env.EXECUTION_RUNS ?? 300);

@@ -20,6 +20,6 @@ it.each([
   "awk -F, '{print $1}' \"{{v}}/f\"",
   "jq --arg x {{v}} '.[$x]' {{v}}",
   "{{v}} -silent",
-])("finds nothing in %j", (source) => {
+])("reports nothing for %j", (source) => {
   expect(lintShell(source)).toEqual({ warnings: [], errors: [] });
 });

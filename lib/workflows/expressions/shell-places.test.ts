@@ -44,7 +44,7 @@ const PLACES: readonly [source: string, expected: (value: string) => string][] =
   ["cat <<\\E >/dev/null\n$(it's \" `\nE\nprintf '<%s>' '{{v}}'", (v) => `<${v}>`],
   ["cat <<E >/dev/null\nit's \"\nE\nprintf '<%s>' '{{v}}'", (v) => `<${v}>`],
   ["cat <<< {{v}}", (v) => `${v}\n`],
-  // Quoted here-documents: all text but the values is literal
+  // Quoted here-documents: all text except the values is literal
   [
     "cat <<'E'\n$x ${y} $(id) `id` \\ \\$ \\\n\\n\" ' {{v}}|{{v}}\nE\nprintf '<%s>' '{{v}}'",
     (v) => `$x \${y} $(id) \`id\` \\ \\$ \\\n\\n" ' ${v}|${v}\n<${v}>`,
@@ -71,7 +71,7 @@ const PLACES: readonly [source: string, expected: (value: string) => string][] =
   ["printf '<%s>' \"`printf '%s.' '{{v}}'`\" \"`printf '%s.' \\\"{{v}}\\\"`\"", (v) => `<${v}.><${v}.>`],
   ["printf '%s' \"a`printf '\"'`b\" '{{v}}'", (v) => `a"b${v}`],
   ["cat <(printf '%s' {{v}})", (v) => v],
-  // Backslashes, dollar signs, comments, arithmetic on the way
+  // Backslashes, dollar signs, comments and arithmetic before a value
   ["printf '<%s>' \"\\{{v}}\" \\{{v}} $'\\{{v}}'", (v) => `<\\${v}><${v}><\\${v}>`],
   ['printf \'<%s>\' "${{v}}" ${{v}} "\\${{v}}" \\\\{{v}}', (v) => `<$${v}><$${v}><$${v}><\\${v}>`],
   ["cat <<E\n${{v}} \\{{v}}\nE", (v) => `$${v} \\${v}\n`],
@@ -80,7 +80,7 @@ const PLACES: readonly [source: string, expected: (value: string) => string][] =
   ["{ printf '<%s>' {{v}}; (printf '%s' '{{v}}') ; } 2>&1 | cat", (v) => `<${v}>${v}`],
   ["printf '<%s>' a\\'{{v}}\\\" $\"{{v}}\"", (v) => `<a'${v}"><${v}>`],
   ["[[ {{v}} == {{v}} && ( a == b || {{v}} == '{{v}}' ) ]] && printf same", () => "same"],
-  // | split, where the shell splits words and where it does not
+  // | split, in positions where the shell splits words and where it does not
   [
     "for i in {{v|split}}; do printf '<%s>' \"$i\"; done",
     (v) =>
@@ -105,26 +105,26 @@ describe("a value in a command", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("that is a list quoted for a shell is words where words stand, and one text elsewhere", () => {
+  it("that is a list quoted for a shell is several words between words, and one text elsewhere", () => {
     const v = ["a", "touch pwned"];
     expect(bash("printf '<%s>' {{v|shell}}", { v })).toBe("<a><touch pwned>");
     expect(bash("x={{v|shell}}; printf '<%s>' \"$x\"", { v })).toBe("<a 'touch pwned'>");
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("has a variable that the command does not use for itself", () => {
+  it("gets a variable name that the command does not use itself", () => {
     expect(bash("W1=own; W_1=too; printf '<%s>' {{v}} $W1 $W_1", { v: "x" })).toBe("<x><own><too>");
   });
 
-  it("is held once, however often it is used", () => {
+  it("is stored once, regardless of the number of uses", () => {
     expect(renderShell('echo {{v}} "{{v}}" {{w}}', { v: "x", w: "y" }).env).toEqual({ W1: "x", W2: "y" });
   });
 
-  it("is refused where it is too large and cannot be written to a file", () => {
+  it("is rejected if it is too large and cannot be written to a file", () => {
     expect(() => renderShell("echo {{v}}", { v: "x".repeat(97 * 1024) })).toThrow("too large");
   });
 
-  it("goes by a file once all of them are too large together", () => {
+  it("is passed through a file if all values together are too large", () => {
     const written: string[] = [];
     const writeFile = (name: string): string => `/values/${written.push(name)}`;
     const { env, files } = renderShell(
@@ -136,7 +136,7 @@ describe("a value in a command", () => {
     expect(files).toEqual([{ name: "W2", path: "/values/1", bytes: 3 }]);
   });
 
-  it("of the workflow's own text is syntax: names vouched for, literals, defaults, | raw", () => {
+  it("is syntax if it is the workflow's own text: trusted names, literals, defaults, | raw", () => {
     const options = { trusted: (root: string) => root === "tool" };
     const render = (source: string, values: Record<string, unknown>): string =>
       renderShell(source, values, options).script;

@@ -9,7 +9,7 @@ const frame = (kind: number, text: Uint8Array): Buffer => {
   return Buffer.concat([header, text]);
 };
 
-it("the two streams of a container are told apart, however the bytes arrive", async () => {
+it("separates the two streams of a container, regardless of chunk boundaries", async () => {
   const frames = fc.array(fc.tuple(fc.constantFrom(1, 2), fc.uint8Array({ maxLength: 40 })));
   await fc.assert(
     fc.asyncProperty(frames, fc.integer({ min: 1, max: 17 }), async (sent, size) => {

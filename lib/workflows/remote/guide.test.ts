@@ -7,7 +7,7 @@ const guide = await readFile(new URL("../../../docs/steps/remote-bash.md", impor
 const examples = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => yaml);
 
 describe("the guide of remote-bash steps", () => {
-  it("has an example for each runner, and each is a workflow without a warning", () => {
+  it("has an example for each runner, each a workflow without warnings", () => {
     expect(examples).toHaveLength(2);
     for (const yaml of examples) expect(parseDefinition(yaml)).toMatchObject({ ok: true, warnings: [] });
     expect(examples.join("")).toMatch(/step_runner: docker[\s\S]*step_runner: ssh/);

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { fingerprint, knownHostsLine, readKnownHosts } from "./known-hosts.ts";
 
-/** A public key as it stands on the wire: its kind, then bytes. */
+/** A public key in the wire format: its type, then bytes. */
 const keyOf = (byte: number, type = "ssh-ed25519"): Buffer => {
   const name = Buffer.from(type);
   const length = Buffer.alloc(4);
@@ -44,24 +44,24 @@ describe("a known_hosts file", () => {
     expect(readKnownHosts(text, "db.example", 22).judge(OURS)).toBe(verdict);
   });
 
-  it("names a host by its port where that is not 22", () => {
+  it("names a host with its port if that is not 22", () => {
     expect(readKnownHosts(line("[db.example]:2222"), "db.example", 2222).judge(OURS)).toBe("known");
     expect(readKnownHosts(line("db.example"), "db.example", 2222).judge(OURS)).toBe("unknown");
     expect(readKnownHosts(line(hashed("[db.example]:2222")), "db.example", 2222).judge(OURS)).toBe("known");
   });
 
-  it("tells the kinds of the keys that it has for a host", () => {
+  it("lists the types of the keys that it has for a host", () => {
     const text = line("db", RSA, "ssh-rsa") + line("db") + line("other", OTHER, "ecdsa-sha2-nistp256");
     expect(readKnownHosts(text, "db", 22).types).toEqual(["ssh-rsa", "ssh-ed25519"]);
   });
 
-  it("is extended by the line that a refusal tells", () => {
+  it("is extended by the line in the error message", () => {
     const added = knownHostsLine("db.example", 2222, OURS);
     expect(readKnownHosts(`${added}\n`, "db.example", 2222).judge(OURS)).toBe("known");
     expect(fingerprint(OURS)).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/);
   });
 
-  it("with a pattern of many stars is read at once", () => {
+  it("with a pattern of many stars is matched in linear time", () => {
     const started = performance.now();
     expect(readKnownHosts(line("*a".repeat(2_000)), "a".repeat(255), 22).judge(OURS)).toBe("unknown");
     expect(performance.now() - started).toBeLessThan(500);

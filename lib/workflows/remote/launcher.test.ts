@@ -25,7 +25,7 @@ interface Launched {
   readonly stderr: string;
 }
 
-/** Starts the launcher as another machine would; `endAfter` is what its standard input waits for before it ends. */
+/** Starts the launcher as another machine does; closes its standard input after `endAfter`. */
 function launch(
   command: { script: string; env?: Record<string, string>; workdir?: string; token?: string },
   options: { argv?: readonly string[]; endAfter?: Promise<unknown> } = {},
@@ -64,7 +64,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Login shells that a host may have, and that of a small container, as far as they are here. */
+/** Login shells that hosts and small containers have, as far as they are installed here. */
 const shells: readonly (readonly [name: string, argv: readonly string[]])[] = [
   ["the shell of this machine", LAUNCH],
   ["a login shell", ["sh", "-c", LAUNCH_LINE]],
@@ -79,7 +79,7 @@ describe("the launcher of remote commands", () => {
     expect([code, stdout.toString(), stderr]).toEqual([3, "out\n0\n", "err\n"]);
   });
 
-  it.each(shells)("%s: any text survives as a value", async (_, argv) => {
+  it.each(shells)("%s: preserves any text as a value", async (_, argv) => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 60 }),
       fc.string({
@@ -100,14 +100,14 @@ describe("the launcher of remote commands", () => {
     );
   });
 
-  it("a value of 2 MB is there for the script, and in nobody's environment", async () => {
+  it("passes a value of 2 MB to the script, but not through the environment", async () => {
     const env = { W1: "x".repeat(2_000_000), W2: "small" };
     const script = 'printf %s "$W1" | wc -c; env | grep -c "^W1="; sh -c \'echo "$W2"\'';
     const { stdout } = await launch({ script, env });
     expect(stdout.toString().replaceAll(" ", "")).toBe("2000000\n0\nsmall\n");
   });
 
-  it("a NUL is refused, and more than 32 MB", () => {
+  it("rejects a NUL, and an input larger than 32 MB", () => {
     const token = "t";
     expect(() => launcherInput({ script: "true", env: { W1: "a\0b" }, token })).toThrow(/NUL/);
     expect(() => launcherInput({ script: "a\0", env: {}, token })).toThrow(/NUL/);
@@ -116,30 +116,27 @@ describe("the launcher of remote commands", () => {
     );
   });
 
-  it("the working folder is changed to, whatever it is called, or the command fails", async () => {
+  it("changes to the working folder, whatever its name, or fails the command", async () => {
     expect((await launch({ script: "pwd", workdir: "/usr/lib" })).stdout.toString()).toBe("/usr/lib\n");
     const { code, stdout, stderr } = await launch({ script: "echo ran", workdir: "/no/$(id) 'x" });
     expect([code === 0, stdout.toString()]).toEqual([false, ""]);
     expect(stderr).toContain("/no/$(id) 'x");
   });
 
-  it.each(shells)(
-    "%s: the end of its input ends the command and all that it has started",
-    async (_, argv) => {
-      const pids = join(await mkdtemp(join(folder, "pids-")), "list");
-      const script = `trap '' TERM HUP; note() { echo $1 >> '${pids}'; }
+  it.each(shells)("%s: kills the command and its child processes when its input ends", async (_, argv) => {
+    const pids = join(await mkdtemp(join(folder, "pids-")), "list");
+    const script = `trap '' TERM HUP; note() { echo $1 >> '${pids}'; }
 setsid sh -c 'echo $$ >> "$0"; exec sleep 600' '${pids}' & sleep 600 & note $!; note $$; wait; echo no`;
-      const list = async (): Promise<number[]> =>
-        existsSync(pids) ? (await readFile(pids, "utf8")).trim().split("\n").map(Number) : [];
-      const started = until(async () => (await list()).length === 3);
-      const { code, stdout } = await launch({ script }, { argv, endAfter: started });
-      expect([code === 0, stdout.toString()]).toEqual([false, ""]);
-      const all = await list();
-      await until(() => !all.some(isAlive));
-    },
-  );
+    const list = async (): Promise<number[]> =>
+      existsSync(pids) ? (await readFile(pids, "utf8")).trim().split("\n").map(Number) : [];
+    const started = until(async () => (await list()).length === 3);
+    const { code, stdout } = await launch({ script }, { argv, endAfter: started });
+    expect([code === 0, stdout.toString()]).toEqual([false, ""]);
+    const all = await list();
+    await until(() => !all.some(isAlive));
+  });
 
-  it("what a command leaves behind ends with it", async () => {
+  it("kills processes that the command leaves running", async () => {
     const { code, stdout } = await launch({
       script: "sleep 600 & a=$!; setsid sleep 600 >/dev/null 2>&1 & echo $a $!; exit 0",
     });
@@ -149,7 +146,7 @@ setsid sh -c 'echo $$ >> "$0"; exec sleep 600' '${pids}' & sleep 600 & note $!; 
     await until(() => !pids.some(isAlive));
   });
 
-  it("commands of an earlier attempt are ended by their tokens, those of others are not", async () => {
+  it("kills commands of an earlier attempt by their tokens, and no others", async () => {
     const script = 'echo $$ > "$WHERE"; exec sleep 600';
     const where = (name: string) => join(folder, name);
     const stop = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ interface Container {
   readonly persistent?: boolean;
 }
 
-/** An engine that has containers of ours by name, and looks for them where `idleMs` is not given too. */
+/** Leftovers of an engine with these containers, by name; `idleMs` is optional. */
 function leftovers(containers: Record<string, Container>, idleMs?: number) {
   const asked: unknown[] = [];
   const engine = {
@@ -53,8 +53,8 @@ function leftovers(containers: Record<string, Container>, idleMs?: number) {
   return { leftovers: made, markPath, asked, left: () => Object.keys(containers) };
 }
 
-describe("containers that nobody else removes", () => {
-  it("go where their process is dead or their run is over; others stay", async () => {
+describe("containers without an owner", () => {
+  it("are removed if their process is dead or their run is finished; others stay", async () => {
     const all = leftovers({
       "of a dead process": { owner: "dead", run: "going" },
       "of a run that is over": { owner: "me", run: "over" },
@@ -68,7 +68,7 @@ describe("containers that nobody else removes", () => {
     await all.leftovers.close();
   });
 
-  it("are looked for until there are none, also by the next process", async () => {
+  it("are searched until there are none, also by the next process", async () => {
     const all = leftovers({ one: { owner: "me", run: "over" } });
     const release = all.leftovers.use("over");
     expect(existsSync(all.markPath)).toBe(true);
@@ -79,7 +79,7 @@ describe("containers that nobody else removes", () => {
     expect(existsSync(all.markPath)).toBe(false);
   });
 
-  it("persistent ones go when they were idle for long, where the end of runs is not told", async () => {
+  it("are removed after a long idle time if they are persistent and the end of runs is unknown", async () => {
     const all = leftovers({ kept: { owner: "me", run: "going", persistent: true } }, 0);
     const release = all.leftovers.use("going");
     await all.leftovers.sweep();

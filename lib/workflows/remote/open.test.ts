@@ -4,7 +4,7 @@ import { Gate } from "./open.ts";
 const wanted = { signal: new AbortController().signal, timeoutMs: 10_000 };
 
 describe("a gate", () => {
-  it("lets so many in at a time, the others in their order as those leave", async () => {
+  it("admits a limited number at a time, in order of arrival", async () => {
     const gate = new Gate(2);
     const entered: number[] = [];
     const leaves = [0, 1, 2, 3].map(async (number) => {
@@ -25,7 +25,7 @@ describe("a gate", () => {
     expect(gate.isIdle).toBe(true);
   });
 
-  it("whoever gives up waiting, or has no time left, is passed over", async () => {
+  it("skips callers that abort or time out", async () => {
     const gate = new Gate(1);
     const leave = await gate.enter(wanted);
     const cancel = new AbortController();

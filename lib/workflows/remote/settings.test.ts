@@ -5,7 +5,7 @@ import { remoteSettings } from "./settings.ts";
 const read = (environment: Record<string, string>) => remoteSettings(readConfig(environment).remote, "/data");
 
 describe("the settings of remote-bash steps", () => {
-  it("allow nothing but the workspace where none is set", () => {
+  it("allow only the workspace by default", () => {
     const settings = read({ DOCKER_HOST: "", REMOTE_VOLUME_ROOTS: "" });
     expect(settings).toMatchObject({ volumeRoots: [], hostNetwork: false, keysDir: "/data/keys" });
     expect(settings.dockerHost).toBeUndefined();
@@ -29,7 +29,7 @@ describe("the settings of remote-bash steps", () => {
     });
   });
 
-  it.each(["lists", "/a:b", "./x"])("refuse a root that is not absolute: %s", (roots) => {
+  it.each(["lists", "/a:b", "./x"])("reject a root that is not absolute: %s", (roots) => {
     expect(() => read({ REMOTE_VOLUME_ROOTS: roots })).toThrow(/REMOTE_VOLUME_ROOTS: must be absolute paths/);
   });
 });

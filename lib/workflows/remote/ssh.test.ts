@@ -20,9 +20,9 @@ let folder: string;
 let server: Server;
 let port: number;
 let settings: RemoteSettings;
-/** What the host does with a command. */
+/** Handles a command on the host. */
 let onCommand: (channel: ServerChannel, connection: Connection) => void;
-/** Ways to log in that it takes. */
+/** Authentication methods that the host accepts. */
 let takes: ReadonlySet<string>;
 let connections: Connection[];
 const PASSWORD = "open sesame";
@@ -79,8 +79,8 @@ const command = (more: { timeoutMs?: number; signal?: AbortSignal } = {}) => ({
   ...more,
 });
 
-describe("a host that is reached by ssh", () => {
-  it.each(["password", "keyboard-interactive"])("takes a password, asked for by %s", async (method) => {
+describe("an ssh host", () => {
+  it.each(["password", "keyboard-interactive"])("accepts a password, requested by %s", async (method) => {
     takes = new Set([method]);
     onCommand = (channel) => {
       channel.stdout.write("out");
@@ -94,17 +94,17 @@ describe("a host that is reached by ssh", () => {
     await machine.close();
   });
 
-  it("that refuses the password", async () => {
+  it("that rejects the password", async () => {
     await expect(open("wrong")).rejects.toThrow(`127.0.0.1:${port} refused the password of user u`);
   });
 
-  it("that shows a key of another kind than the known one has changed", async () => {
+  it("that offers a key of another type than the known one has changed", async () => {
     const line = `[127.0.0.1]:${port} ssh-ed25519 ${Buffer.alloc(51, 1).toString("base64")}\n`;
     await writeFile(settings.knownHostsPath, line);
     await expect(open(PASSWORD)).rejects.toThrow(/host key of .* has changed/);
   });
 
-  it("that goes away under a command", async () => {
+  it("that disconnects during a command", async () => {
     onCommand = (channel, connection) => {
       channel.stdout.write("half");
       setImmediate(() => connection.end());
@@ -114,7 +114,7 @@ describe("a host that is reached by ssh", () => {
     await machine.close();
   });
 
-  it("is told the end of a command whose time is over", async () => {
+  it("receives a kill request when a command times out", async () => {
     onCommand = () => undefined;
     const machine = await open(PASSWORD);
     const outcome = await machine.run(command({ timeoutMs: 100 }));
@@ -122,7 +122,7 @@ describe("a host that is reached by ssh", () => {
     await machine.close();
   });
 
-  it("is not asked when its caller has given up", async () => {
+  it("receives no command after its caller has aborted", async () => {
     let asked = false;
     onCommand = (channel) => {
       asked = true;
@@ -135,7 +135,7 @@ describe("a host that is reached by ssh", () => {
     await machine.close();
   });
 
-  it("first ends what an earlier attempt at the step has left", async () => {
+  it("first kills processes of an earlier attempt at the step", async () => {
     const inputs: string[] = [];
     onCommand = (channel) => {
       channel.once("data", (chunk: Buffer) => {

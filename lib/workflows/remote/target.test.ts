@@ -45,7 +45,7 @@ describe("threat 25: volumes", () => {
     expect(mounts).toEqual([{ source: join(folder, source), target, readOnly }]);
   });
 
-  it("an absolute path of a folder that is allowed", async () => {
+  it("accepts an absolute path in an allowed folder", async () => {
     const volume = `${join(folder, "shared")}:/d`;
     expect((await docker({ volumes: [volume] })).mounts[0]?.source).toBe(join(folder, "shared"));
     await expect(docker({ volumes: [volume] }, { volumeRoots: [] })).rejects.toThrow(/REMOTE_VOLUME_ROOTS/);
@@ -64,8 +64,8 @@ describe("threat 25: volumes", () => {
     "./out/../etc:/host:ro",
     "./to-shared/../token:/host",
     "/proc/self/root:/host",
-  ])("outside of what is allowed: %s", async (volume) => {
-    // `..` behind a link is taken as it is written: there is no such folder in the workspace then.
+  ])("rejects a path outside the allowed folders: %s", async (volume) => {
+    // `..` after a link is resolved lexically, so the workspace has no such folder.
     if (volume === "./out/../etc:/host:ro" || volume === "./to-shared/../token:/host") {
       const { mounts } = await docker({ volumes: [volume] });
       expect(mounts[0]?.source.startsWith(`${workspace}/`)).toBe(true);
@@ -76,16 +76,16 @@ describe("threat 25: volumes", () => {
     );
   });
 
-  it("a folder whose name only begins as an allowed one", async () => {
+  it("rejects a folder whose name only starts like an allowed one", async () => {
     await expect(docker({ volumes: [`${join(folder, "shared-not")}:/d`] })).rejects.toThrow(/outside/);
   });
 
-  it("a link that leads nowhere", async () => {
+  it("rejects a dangling link", async () => {
     await expect(docker({ volumes: ["./dangling:/d"] })).rejects.toThrow(/step_runner_config\.volumes\[0\]/);
   });
 
   it.each(["data:/d", "./data", "./data:d", "./data:/", "./data:/a/..", ":/d", "./data:/d:z"])(
-    "no volume: %s",
+    "rejects an invalid volume: %s",
     async (volume) => {
       await expect(docker({ volumes: [volume] })).rejects.toThrow(/^step_runner_config\.volumes\[0\]: /);
     },
@@ -93,40 +93,40 @@ describe("threat 25: volumes", () => {
 });
 
 describe("threat 25: networks and images", () => {
-  it.each(["host", "HOST"])("%s only where the setting allows it", async (network) => {
+  it.each(["host", "HOST"])("allows %s only with the setting", async (network) => {
     await expect(docker({ network })).rejects.toThrow(/network: .*REMOTE_HOST_NETWORK/);
     expect((await docker({ network }, { hostNetwork: true })).network).toBe(network);
   });
 
-  it.each(["container:abc", "ns:/proc/1/ns/net", "a b", "-x"])("no network: %s", async (network) => {
+  it.each(["container:abc", "ns:/proc/1/ns/net", "a b", "-x"])("rejects the network %s", async (network) => {
     await expect(docker({ network })).rejects.toThrow(/^step_runner_config\.network: /);
   });
 
-  it("none, bridge and networks by name", async () => {
+  it("allows none, bridge and named networks", async () => {
     for (const network of ["none", "bridge", "scan_net-1"])
       expect((await docker({ network })).network).toBe(network);
     expect(await docker({ network: "" })).not.toHaveProperty("network");
   });
 
-  it.each(["", "  ", "a b", "../x", "-v", "a?b"])("no image: %j", async (image) => {
+  it.each(["", "  ", "a b", "../x", "-v", "a?b"])("rejects the image %j", async (image) => {
     await expect(docker({ image })).rejects.toThrow(/^step_runner_config\.image: /);
   });
 
-  it("a working folder that is not absolute, a variable that no shell has", async () => {
+  it("rejects a relative working folder, and an invalid variable name", async () => {
     await expect(docker({ workdir: "tmp" })).rejects.toThrow(/workdir/);
     expect(() => environmentOf({ env: { "A B": "x" } })).toThrow(/env\.A B/);
   });
 });
 
 describe("threat 25: keys and hosts", () => {
-  it("a key by its name in the folder, or as it stands", async () => {
+  it("accepts a key by its name in the folder, or as text", async () => {
     expect(await ssh({})).toEqual({ host: "h", port: 22, user: "root", privateKey: "a key" });
     expect((await ssh({ key_file: join(folder, "keys/deploy") })).privateKey).toBe("a key");
     expect((await ssh({ key_file: " -----BEGIN X\na\n" })).privateKey).toBe("-----BEGIN X\na\n");
   });
 
   it.each(["/etc/shadow", "../token", "link", "deploy/../../token", "/proc/self/environ"])(
-    "a key outside of the folder: %s",
+    "rejects a key outside the folder: %s",
     async (keyFile) => {
       await expect(ssh({ key_file: keyFile })).rejects.toThrow(
         /^step_runner_config\.key_file: .*REMOTE_KEYS_DIR/,
@@ -134,7 +134,7 @@ describe("threat 25: keys and hosts", () => {
     },
   );
 
-  it.each(["missing", "."])("a key that cannot be read: %s", async (keyFile) => {
+  it.each(["missing", "."])("reports a key that cannot be read: %s", async (keyFile) => {
     await expect(ssh({ key_file: keyFile })).rejects.toThrow(/^step_runner_config\.key_file: cannot be read/);
   });
 
@@ -151,7 +151,7 @@ describe("threat 25: keys and hosts", () => {
     await expect(ssh(config)).rejects.toThrow(message);
   });
 
-  it("a password in place of a key", async () => {
+  it("accepts a password instead of a key", async () => {
     expect(await ssh({ key_file: "", password: "p" })).toMatchObject({ password: "p" });
   });
 });

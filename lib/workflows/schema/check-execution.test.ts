@@ -83,14 +83,14 @@ describe("a workflow in which a value reaches an interpreter", () => {
       `steps: [{name: a, type: remote-bash, step_runner: docker, step_runner_config: {image: i, env: {BASH_ENV: "{{v}}"}}, command: ls}]\n`,
       2,
     ],
-  ])("is refused with the place: %s", (path, yaml, line) => {
+  ])("is rejected with its position: %s", (path, yaml, line) => {
     const [first, ...more] = errorsOf(`name: w\n${yaml}`);
     expect(more).toEqual([]);
     expect(first).toMatchObject({ path, line });
     expect(first?.message).toMatch(/reads this value as part of a program|execute the value/);
   });
 
-  it("is refused in a flow, for its modules and what follows them", () => {
+  it("is rejected in a flow, for its modules and their actions", () => {
     const yaml = `name: f\nkind: flow\nmodules:\n  - name: m\n    steps: [{name: a, type: bash, command: '${COMMAND}'}]\n    on_success: [{action: run, type: bash, command: '${COMMAND}'}]\n`;
     expect(
       errorsOf(yaml)
@@ -99,7 +99,7 @@ describe("a workflow in which a value reaches an interpreter", () => {
     ).toEqual(["modules[0].on_success[0].command", "modules[0].steps[0].command"]);
   });
 
-  it("names the value, every one once", () => {
+  it("reports each value once", () => {
     const errors = errorsOf(
       "name: w\nsteps: [{name: a, type: bash, command: 'bash -c \"{{ x.y }} {{z}} {{z | raw}}\"'}]\n",
     );
@@ -109,7 +109,7 @@ describe("a workflow in which a value reaches an interpreter", () => {
     ]);
   });
 
-  it("is accepted with | raw, as an argument, and with text of the file", () => {
+  it("is accepted with | raw, as an argument, and if it is text of the file", () => {
     const commands = [
       'bash -c "echo {{v | raw}}"',
       "bash -c 'echo \"$1\"' _ {{v}}",
@@ -122,7 +122,7 @@ describe("a workflow in which a value reaches an interpreter", () => {
 });
 
 it.each(["$(", "<(", "`echo $(", "echo $((", "${x:-", "( ", '"$('])(
-  "a command that nests %j without end is refused with its field",
+  "rejects a command that nests %j without limit, with its field",
   (text) => {
     const yaml = JSON.stringify({
       name: "w",

@@ -15,8 +15,8 @@ function refusals(workflow: object): string[] {
   return outcome.ok ? [] : outcome.errors.map(({ path = "", message }) => `${path}: ${message}`);
 }
 
-describe("a step that is tried again", () => {
-  it("takes delays in every form of a duration, and has defaults", () => {
+describe("a step with retries", () => {
+  it("accepts delays in every form of a duration, and has defaults", () => {
     const retries = [
       { max_attempts: 3, delay: "2m" },
       { max_attempts: 2, delay: 0.5, backoff: 1 },
@@ -37,11 +37,11 @@ describe("a step that is tried again", () => {
     [{ max_attempts: 2, delay: "2d" }, /retry\.delay: must be at most 1d/],
     [{ max_attempts: 2, backoff: 0 }, /retry\.backoff: must be at least 1/],
     [3, /retry: must be a retry/],
-  ])("refuses %j", (retry, message) => {
+  ])("rejects %j", (retry, message) => {
     expect(refusals({ steps: [step("s", { retry })] }).join("\n")).toMatch(message);
   });
 
-  it("is none that holds others", () => {
+  it("must not contain other steps", () => {
     const holder = {
       name: "p",
       type: "parallel-steps",
@@ -54,15 +54,15 @@ describe("a step that is tried again", () => {
   });
 });
 
-describe("steps that wait for others", () => {
-  it("name steps of their own list, and never themselves", () => {
+describe("steps with dependencies", () => {
+  it("refer to steps of their own list, and not to themselves", () => {
     const steps = [step("a", { depends_on: ["c"] }), step("b", { depends_on: ["a", "nobody"] }), step("c")];
     expect(refusals({ steps })).toEqual(['steps[1].depends_on[1]: there is no step "nobody"']);
     const circle = [step("a", { depends_on: ["b"] }), step("b", { depends_on: ["a"] })];
     expect(refusals({ steps: circle })).toEqual(["steps[0].depends_on: waits for itself: a -> b -> a"]);
   });
 
-  it("are not nested ones", () => {
+  it("must not be nested", () => {
     const holder = { name: "p", type: "parallel-steps", parallel_steps: [step("a", { depends_on: ["b"] })] };
     expect(refusals({ steps: [holder, step("b")] })[0]).toMatch(
       /^steps\[0\]\.parallel_steps\[0\]\.depends_on/,
@@ -71,7 +71,7 @@ describe("steps that wait for others", () => {
 });
 
 describe("a decision", () => {
-  it("brings its cases to one form", () => {
+  it("is normalized", () => {
     const decision = {
       switch: "{{x}}",
       cases: { a: { goto: "b" }, c: { command: "echo c", functions: ["log_info('c')"] } },
@@ -92,11 +92,11 @@ describe("a decision", () => {
     [{ conditions: [{ if: "true", goto: "nowhere" }] }, 'conditions[0].goto: there is no step "nowhere"'],
     [{ switch: "x", cases: { a: { goto: "gone" } } }, 'cases.a.goto: there is no step "gone"'],
     [{ conditions: [{ goto: "a" }] }, "conditions[0].if: is required"],
-  ])("is refused as %j", (decision, message) => {
+  ])("is rejected: %j", (decision, message) => {
     expect(refusals({ steps: [step("a", { decision })] }).join("\n")).toContain(message);
   });
 
-  it("leads nowhere where steps name what they wait for, which is told", () => {
+  it("has no effect if steps have dependencies, with a warning", () => {
     const decision = { conditions: [{ if: "true", goto: "b" }] };
     const { warnings } = read({ steps: [step("a", { decision }), step("b", { depends_on: ["a"] })] });
     expect(warnings).toEqual([expect.stringContaining("steps[0].decision.conditions[0].goto")]);
@@ -104,7 +104,7 @@ describe("a decision", () => {
 });
 
 describe("a runner", () => {
-  it("has what it needs", () => {
+  it("has its required fields", () => {
     const runner_config = { image: "alpine", network: "none" };
     expect(read({ steps: [step("a")], runner: "docker", runner_config }).definition.runner).toEqual({
       kind: "docker",
@@ -121,7 +121,7 @@ describe("a runner", () => {
 });
 
 describe("hooks and dependencies", () => {
-  it("take steps without a type as bash, and names that no other step has", () => {
+  it("treat steps without a type as bash, and need names that no other step has", () => {
     const hooks = { pre_scan_steps: [{ name: "before", command: "true" }] };
     expect(read({ steps: [step("a")], hooks }).definition.hooks).toMatchObject({
       pre_scan_steps: [{ type: "bash", name: "before" }],
@@ -134,7 +134,7 @@ describe("hooks and dependencies", () => {
     });
   });
 
-  it("of a flow are kept, and no module may have their name", () => {
+  it("of a flow are kept, and no module may use their names", () => {
     const hooks = { post_scan_steps: [{ name: "after", command: "true" }] };
     const modules = [{ name: "post_scan_steps", steps: [step("a")] }];
     expect(read({ modules: [{ name: "m", steps: [step("a")] }], hooks }).definition.hooks).toMatchObject({
@@ -144,7 +144,7 @@ describe("hooks and dependencies", () => {
     expect(read({ modules }).definition.modules).toHaveLength(1);
   });
 
-  it("take several types with commas, and refuse unknown ones", () => {
+  it("accept several types separated by commas, and reject unknown ones", () => {
     const variables = [{ name: "Target", type: "domain, url", required: true }];
     expect(read({ steps: [step("a")], dependencies: { variables } }).definition.dependencies).toEqual({
       commands: [],
@@ -160,7 +160,7 @@ describe("hooks and dependencies", () => {
 });
 
 describe("expressions", () => {
-  it("that cannot be evaluated whatever the values are, are refused where they stand", () => {
+  it("that always fail are rejected, with their position", () => {
     const inner = step("in", { command: "echo {{ n / (1 - 1) }}" });
     const steps = [
       step("a", { command: "echo {{ 1 / 0 }}", exports: { x: "{{ 'a' * 2 }}" } }),
@@ -176,7 +176,7 @@ describe("expressions", () => {
     expect(refusals({ kind: "flow", modules })).toEqual(["modules[0].params.n: division by zero"]);
   });
 
-  it("in a param's default are refused if no run could start from it", () => {
+  it("in a param's default are rejected if no run could start from it", () => {
     const params = [
       { name: "a", default: "{{ threads * 5 }}" },
       { name: "b", default: "{{ threads * }}" },
@@ -190,7 +190,7 @@ describe("expressions", () => {
     ]);
   });
 
-  it("in a step may be another program's braces", () => {
+  it("in a step may be braces of another program", () => {
     expect(refusals({ steps: [step("s", { command: "docker ps --format '{{.State}}'" })] })).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ function parsed(
   return outcome;
 }
 
-/** Every problem as one line. */
+/** Each problem as one line. */
 function problems(source: unknown): string[] {
   const outcome = parseDefinition(typeof source === "string" ? source : { json: source });
   return outcome.ok ? [] : outcome.errors.map(describeProblem);
@@ -29,7 +29,7 @@ function withTrigger(trigger: unknown): unknown {
 }
 
 describe("a workflow", () => {
-  it("is brought to one form that survives JSON", () => {
+  it("is normalized to a form that survives JSON", () => {
     const { definition, warnings } = parsed(`
 name: audit
 description: Looks at a repository
@@ -88,7 +88,7 @@ steps:
     expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
   });
 
-  it("reads the same from JSON as from YAML", () => {
+  it("is parsed equally from JSON and from YAML", () => {
     const json = { name: "w", steps: [{ ...STEP, exports: { a: 1, b: true } }] };
 
     expect(parsed(json)).toEqual(
@@ -96,7 +96,7 @@ steps:
     );
   });
 
-  it("takes its name from the caller where it has none", () => {
+  it("gets its name from the caller if it has none", () => {
     expect(parsed({ steps: [STEP] }, { fallbackName: "from-file" }).definition.name).toBe("from-file");
     expect(problems({ steps: [STEP] })).toEqual(["name: is required"]);
     expect(parseDefinition({ json: { steps: [STEP] } }, { fallbackName: "no/path" })).toMatchObject({
@@ -104,11 +104,11 @@ steps:
     });
   });
 
-  it.each(["-a", "a/b", "a b", "", "../a", "a".repeat(129), "ä"])("refuses the name %j", (name) => {
+  it.each(["-a", "a/b", "a b", "", "../a", "a".repeat(129), "ä"])("rejects the name %j", (name) => {
     expect(problems({ name, steps: [STEP] }).join()).toMatch(/^name: (must|is required)/);
   });
 
-  it("is a flow where it has modules, a module where it has steps, and not both", () => {
+  it("is a flow if it has modules and a module if it has steps, and cannot have both", () => {
     const modules = [{ name: "m", path: "common/enum.yaml" }];
 
     expect(parsed({ name: "f", modules }).definition).toMatchObject({
@@ -123,13 +123,13 @@ steps:
     expect(problems({ name: "f", steps: [] }).join()).toMatch(/needs at least one entry in steps/);
   });
 
-  it("treats a key without a value as not given", () => {
+  it("treats a key without a value as missing", () => {
     expect(
       parsed("name: w\ndescription:\ntriggers:\nsteps:\n- name: a\n  type: bash\n  command: x\n  exports:\n"),
     ).toMatchObject({ warnings: [], definition: { description: "", triggers: [] } });
   });
 
-  it("warns of unknown keys at any level, by path, and drops them", () => {
+  it("warns of unknown keys at any level, with their paths, and drops them", () => {
     const { definition, warnings } = parsed(
       "name: w\nauthor: me\nsteps:\n- name: p\n  type: parallel-steps\n  parallel_steps:\n  - {name: a, type: bash, command: x, desc: y}\n",
     );
@@ -141,7 +141,7 @@ steps:
     expect(JSON.stringify(definition)).not.toContain('desc"');
   });
 
-  it("warns of what it knows but does not carry out", () => {
+  it("warns of features that are known but not implemented", () => {
     const { warnings } = parsed({
       name: "w",
       reports: [],
@@ -156,7 +156,7 @@ steps:
     ]);
   });
 
-  it("tells all problems at once, and no more than can be read", () => {
+  it("reports all problems at once, up to a limit", () => {
     const steps = Array.from({ length: 80 }, (_, at) => ({ name: `s${at}`, type: "bsh" }));
 
     expect(problems({ name: "-", steps })).toHaveLength(51);
@@ -165,7 +165,7 @@ steps:
 });
 
 describe("step names", () => {
-  it("that are used more than once are numbered, with a warning", () => {
+  it("that are duplicates are numbered, with a warning", () => {
     const inner = { name: "only", type: "bash", command: "x" };
     const foreach = { name: "each", type: "foreach", input: "f", variable: "v", step: inner };
     const parallel = { name: "only", type: "parallel-steps", parallel_steps: [inner, STEP] };
@@ -183,7 +183,7 @@ describe("step names", () => {
     );
   });
 
-  it("that goto and depends_on refer to are those of the module's own list, the first of several", () => {
+  it("in goto and depends_on refer to the module's own list, and to the first of several", () => {
     const inner = { name: "later", type: "bash", command: "x" };
     const foreach = { name: "each", type: "foreach", input: "f", variable: "v", step: inner };
     const later = { ...inner, depends_on: ["each"] };
@@ -197,14 +197,14 @@ describe("step names", () => {
     ]);
   });
 
-  it("stay within their limit where they are numbered", () => {
+  it("stay within their length limit when numbered", () => {
     const long = { ...STEP, name: "n".repeat(128) };
 
     const { definition } = parsed(withSteps(long, long));
     expect(definition.steps.map(({ name }) => name)).toEqual(["n".repeat(128), `${"n".repeat(126)}-2`]);
   });
 
-  it("may be used again in another module of a flow", () => {
+  it("may be repeated in another module of a flow", () => {
     const modules = [
       { name: "a", steps: [STEP] },
       { name: "b", steps: [STEP] },
@@ -213,19 +213,19 @@ describe("step names", () => {
     expect(parsed({ name: "f", modules }).definition.modules).toHaveLength(2);
   });
 
-  it("warn where two make the same output variable", () => {
+  it("produce a warning if two of them map to the same output variable", () => {
     const { warnings } = parsed(withSteps({ ...STEP, name: "a-b" }, { ...STEP, name: "a_b" }));
 
     expect(warnings.join()).toMatch(/steps\[1\]\.name: .*a_b_output.*"a-b"/);
   });
 
-  it.each(["", "-a", "a;b", "a\nb", "a".repeat(129), null])("are not %j", (name) => {
+  it.each(["", "-a", "a;b", "a\nb", "a".repeat(129), null])("must not be %j", (name) => {
     expect(problems(withSteps({ ...STEP, name })).join()).toMatch(/^steps\[0\]\.name: (must|is required)/);
   });
 });
 
 describe("limits", () => {
-  it("bound the steps, nested ones included", () => {
+  it("restrict the number of steps, including nested ones", () => {
     const group = (at: number) => ({
       name: `g${at}`,
       type: "parallel-steps",
@@ -236,7 +236,7 @@ describe("limits", () => {
     expect(problems(withSteps(group(0), group(1), group(2), group(3))).join()).toMatch(/at most 1000 steps/);
   });
 
-  it("bound the nesting of steps", () => {
+  it("restrict the nesting of steps", () => {
     const nest = (depth: number): unknown =>
       depth === 1
         ? STEP
@@ -266,13 +266,13 @@ describe("limits", () => {
     ],
     [{ name: "w", steps: [STEP], params: Array(257).fill({ name: "a" }) }, /params: must have at most 256/],
     [withSteps({ name: "a", type: "bash", command: "x".repeat(65_537) }), /longer than 65536 characters/],
-  ])("bound the parts (%#)", (source, message) => {
+  ])("restrict the parts (%#)", (source, message) => {
     expect(problems(source).join()).toMatch(message);
   });
 });
 
 describe("triggers", () => {
-  it("are read in the flat and in the nested spelling alike", () => {
+  it("are accepted in the flat and in the nested spelling", () => {
     const flat = parsed(
       withTrigger({ type: "event", topic: "custom.x", input: { target: "event_data.url" } }),
     );
@@ -297,7 +297,7 @@ describe("triggers", () => {
     ]);
   });
 
-  it("are enabled unless they say otherwise", () => {
+  it("are enabled by default", () => {
     const enabled = (value: unknown) =>
       parsed(withTrigger({ type: "manual", enabled: value })).definition.triggers[0]?.enabled;
 
@@ -306,7 +306,7 @@ describe("triggers", () => {
     expect(enabled("false")).toBe(false);
   });
 
-  it("keep a variable that is called type", () => {
+  it("accept a variable named type", () => {
     const { definition } = parsed(
       withTrigger({ type: "event", topic: "a", input: { type: "event_data.kind" } }),
     );
@@ -314,7 +314,7 @@ describe("triggers", () => {
     expect(definition.triggers[0]?.input).toEqual({ type: "event_data.kind" });
   });
 
-  it("take what each type has, without a word", () => {
+  it("accept the fields of their type without a warning", () => {
     const all = [
       { type: "event", topic: "a", filters: ["x"], dedupe_key: "k", dedupe_window: "5m" },
       { type: "watch", path: "/in/*", debounce: "500ms" },
@@ -343,11 +343,11 @@ describe("triggers", () => {
     [{ type: "event", topic: "a", input: { type: "event_data" } }, /input\.field: is required/],
     [{ type: "event", topic: "a", input: { "a b": "x" } }, /input\["a b"\]: a name starts/],
     [{ type: "event", topic: "a", dedupe_window: "soon" }, /dedupe_window: is no duration/],
-  ])("refuse %j", (trigger, message) => {
+  ])("reject %j", (trigger, message) => {
     expect(problems(withTrigger(trigger)).join("\n")).toMatch(message);
   });
 
-  it("have names that are unique in the workflow", () => {
+  it("have unique names in the workflow", () => {
     const triggers = [{ type: "manual", name: "manual-2" }, { type: "manual" }];
 
     expect(problems({ name: "w", steps: [STEP], triggers }).join()).toMatch(
@@ -363,11 +363,11 @@ describe("modules of a flow", () => {
     [{ name: "m", path: "a/" }, /modules\[0\]\.path: must end in the name/],
     [{ name: "m", path: "a", depends_on: ["x"] }, /modules\[0\]\.depends_on\[0\]: there is no module "x"/],
     [{ name: "m", steps: [] }, /modules\[0\]: needs either path/],
-  ])("refuse %j", (module, message) => {
+  ])("reject %j", (module, message) => {
     expect(problems({ name: "f", modules: [module] }).join("\n")).toMatch(message);
   });
 
-  it("may wait for modules that come later, and not for each other in a circle", () => {
+  it("may depend on later modules, but not form a cycle", () => {
     const a = { name: "a", path: "x", depends_on: ["b"] };
     const b = { name: "b", path: "y", condition: "true" };
 

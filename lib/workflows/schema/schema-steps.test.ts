@@ -12,7 +12,7 @@ function read(step: object): { step: Step | undefined; problems: string; warning
 
 const USER = { role: "user", content: "hi" };
 
-describe("steps that are taken", () => {
+describe("steps that are accepted", () => {
   it.each([
     [{ type: "bash", command: "a" }, { command: "a" }],
     [{ type: "bash", commands: ["a", "b"] }, { commands: ["a", "b"] }],
@@ -68,7 +68,7 @@ describe("steps that are taken", () => {
     expect(read(given)).toMatchObject({ problems: "", step: expected });
   });
 
-  it("foreach counts its parallel items in either spelling, 1 without", () => {
+  it("foreach reads its concurrency in either spelling, with 1 as the default", () => {
     const foreach = {
       type: "foreach",
       input: ["a", 2],
@@ -83,7 +83,7 @@ describe("steps that are taken", () => {
     expect(read({ ...foreach, threads: 3 }).step).not.toHaveProperty("threads");
   });
 
-  it("what goes to a model stays as it is written", () => {
+  it("keeps messages and tools for a model as written", () => {
     const step = {
       type: "llm",
       messages: [
@@ -104,7 +104,7 @@ describe("steps that are taken", () => {
     expect(read(step).step).toMatchObject(step);
   });
 
-  it("keeps numbers of a model's settings as numbers, in YAML too", () => {
+  it("keeps numbers in a model's settings as numbers, also in YAML", () => {
     const outcome = parseDefinition(
       "name: w\nsteps:\n- name: a\n  type: llm\n  messages: [{role: user, content: x}]\n  llm_config: {temperature: 1.0}\n",
     );
@@ -112,7 +112,7 @@ describe("steps that are taken", () => {
     expect(outcome).toMatchObject({ definition: { steps: [{ llm_config: { temperature: 1 } }] } });
   });
 
-  it("actions are read with one function or several", () => {
+  it("reads actions with one function or several", () => {
     const on_error = [
       { action: "log", message: "m" },
       { action: "run", type: "function", function: "f()" },
@@ -129,7 +129,7 @@ describe("steps that are taken", () => {
   });
 });
 
-describe("steps that are refused", () => {
+describe("steps that are rejected", () => {
   const inner = { name: "i", type: "bash", command: "x" };
   it.each([
     [

@@ -11,7 +11,7 @@ function accepted(workflow: object): { definition: Definition; warnings: readonl
   return outcome;
 }
 
-describe("what the reference ignores is a warning", () => {
+describe("warns of what the reference ignores", () => {
   it("a report without a path", () => {
     const reports = [{ name: "lost", type: "text" }, { path: "kept.txt" }];
     const { definition, warnings } = accepted({ steps: [STEP], reports });
@@ -19,7 +19,7 @@ describe("what the reference ignores is a warning", () => {
     expect(warnings).toEqual(["reports[0].path: is missing: the report is ignored"]);
   });
 
-  it("triggers without what their type needs; an event trigger without a topic fires for every event", () => {
+  it("triggers without required fields; an event trigger without a topic fires for every event", () => {
     const triggers = [
       { on: "cron" },
       { name: "x" },
@@ -42,7 +42,7 @@ describe("what the reference ignores is a warning", () => {
     ]);
   });
 
-  it("nested steps without a name, which get one", () => {
+  it("nested steps without a name, which are named", () => {
     const inner = { type: "bash", command: "true" };
     const { definition, warnings } = accepted({
       steps: [
@@ -70,7 +70,7 @@ describe("what the reference ignores is a warning", () => {
     });
   });
 
-  it("steps of a flow, modules of a module, and one half of a pair of fields", () => {
+  it("steps of a flow, modules of a module, and fields whose counterpart is missing", () => {
     const modules = [{ name: "m", path: "m" }];
     const flow = accepted({ kind: "flow", modules, steps: [STEP] });
     expect(flow).toMatchObject({
@@ -91,7 +91,7 @@ describe("what the reference ignores is a warning", () => {
     ]);
   });
 
-  it("a decision without a switch compares the empty text", () => {
+  it("a decision without a switch, which compares the empty text", () => {
     const { definition, warnings } = accepted({
       steps: [{ ...STEP, decision: { default: { goto: "_end" } } }],
     });
@@ -101,7 +101,7 @@ describe("what the reference ignores is a warning", () => {
 });
 
 describe("handlers", () => {
-  it("take the spellings of the reference", () => {
+  it("accept the spellings of the reference", () => {
     const on_success = [
       { action: "export", key: "k", value: "v" },
       { action: "export", name: "list", value: [1, "x"] },
@@ -127,7 +127,7 @@ describe("handlers", () => {
     ]);
   });
 
-  it("stand on modules, hooks and nested steps alike", () => {
+  it("are normalized in modules, hooks and nested steps", () => {
     const handlers = {
       on_success: [{ type: "function", script: "1" }],
       on_error: [{ action: "export", key: "k" }],
@@ -144,7 +144,7 @@ describe("handlers", () => {
     expect(definition.hooks?.pre_scan_steps).toMatchObject([read]);
   });
 
-  it("that lack what they need are ignored, with a warning", () => {
+  it("that are incomplete are ignored, with a warning", () => {
     const on_error = [
       { action: "run" },
       { action: "export" },
@@ -161,8 +161,8 @@ describe("handlers", () => {
   });
 });
 
-describe("names are checked beside schema errors", () => {
-  it("reports names that do not exist, and warns of those that are used twice", () => {
+describe("names are checked even if there are schema errors", () => {
+  it("reports unknown names, and warns of duplicates", () => {
     const outcome = parseDefinition({
       json: {
         name: "w",
@@ -192,7 +192,7 @@ describe("names are checked beside schema errors", () => {
     expect(outcome.errors).toHaveLength(4);
   });
 
-  it("does not refuse references to a part that is itself invalid", () => {
+  it("does not reject references to an invalid part", () => {
     const steps = [
       { name: "bad", type: "http", exports: { kept: "x" } },
       { name: "b", type: "bash", command: "echo {{kept}} {{bad_body}}", depends_on: ["bad"] },

@@ -32,7 +32,7 @@ steps:
           type: bsh
 `;
 
-  it("point at a step type that is misspelt deep inside", () => {
+  it("point at a misspelt step type that is deeply nested", () => {
     expect(firstProblem(NESTED)).toMatchObject({
       path: "steps[0].parallel_steps[0].step.type",
       line: 12,
@@ -40,7 +40,7 @@ steps:
     });
   });
 
-  it("are the same with Windows line ends and with a byte order mark", () => {
+  it("are the same with Windows line endings and with a byte order mark", () => {
     expect(firstProblem(NESTED.replaceAll("\n", "\r\n"))).toEqual(firstProblem(NESTED));
     expect(firstProblem(`\ufeff${NESTED}`)).toEqual(firstProblem(NESTED));
     expect(firstProblem(`\ufeffname: "-"\n`)).toMatchObject({ line: 1, column: 7 });
@@ -59,7 +59,7 @@ steps:
     });
   });
 
-  it("point at the name that is used twice", () => {
+  it("point at a duplicate name", () => {
     expect(firstProblem(`${VALID}params:\n  - name: a\n  - name: a\n`)).toMatchObject({
       line: 8,
       column: 11,
@@ -72,7 +72,7 @@ steps:
     ["name: 'w\n", 2],
     ["name: w\n\tsteps: []\n", 2],
     ["a: b: c\n", 1],
-  ])("come with a fault of syntax: %j", (source, line) => {
+  ])("are reported for a syntax error: %j", (source, line) => {
     expect(firstProblem(source)).toMatchObject({ line, column: expect.any(Number) });
   });
 });
@@ -84,19 +84,19 @@ describe("templates without quotes", () => {
     "    command: [[item]]\n",
     "    commands:\n      - {{Target}}\n",
     "    commands:\n      - [[item]] x\n",
-  ])("are told to be put in quotes: %j", (line) => {
+  ])("produce a hint to quote them: %j", (line) => {
     const problem = firstProblem(`name: w\nsteps:\n  - name: a\n    type: bash\n${line}`);
 
     expect(problem.message).toMatch(/in quotes/);
     expect(problem.line).toBe(line.startsWith("    commands") ? 6 : 5);
   });
 
-  it("are fine inside a plain text", () => {
+  it("are allowed inside plain text", () => {
     expect(takes(VALID.replace("echo", "echo {{Target}} [[item]]"))).toBe(true);
   });
 });
 
-describe("what YAML allows and a definition does not", () => {
+describe("YAML features that definitions do not allow", () => {
   const NINE_LEVELS = Array.from(
     { length: 9 },
     (_, n) => `l${n}: &l${n} [${n === 0 ? "x" : `*l${n - 1},`.repeat(9)}]`,
@@ -137,13 +137,13 @@ describe("what YAML allows and a definition does not", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it("does not merge", () => {
+  it("rejects merge keys", () => {
     const outcome = parseDefinition(`${VALID}<<: {hidden: true}\n`);
 
     expect(outcome).toMatchObject({ ok: true, definition: { hidden: false } });
   });
 
-  it("takes a leading document mark, comments, block texts and plain tags", () => {
+  it("accepts a document start marker, comments, block scalars and core tags", () => {
     expect(takes(`# head\n---\n${VALID}# tail\n...\n`)).toBe(true);
     expect(takes(VALID.replace("echo", "|\n      a\n      - b: *c &d !e\n"))).toBe(true);
     expect(takes(VALID.replace("echo", "!!str 5"))).toBe(true);
@@ -160,7 +160,7 @@ describe("what YAML allows and a definition does not", () => {
   });
 });
 
-describe("texts that are not YAML files at all", () => {
+describe("texts that are not YAML files", () => {
   it.each([
     ["UTF-16, little end first", Buffer.from(`\ufeff${VALID}`, "utf16le").toString("utf8"), /UTF-8/],
     ["UTF-16 without a mark", Buffer.from(VALID, "utf16le").toString("utf8"), /UTF-8/],
@@ -173,7 +173,7 @@ describe("texts that are not YAML files at all", () => {
   });
 });
 
-describe("texts made to be slow", () => {
+describe("texts that are expensive to parse", () => {
   const KIB_256 = 256 * 1024;
   const fill = (part: string) => part.repeat(Math.floor(KIB_256 / part.length));
   const lines = (count: number, line: (at: number) => string) =>
@@ -199,29 +199,29 @@ describe("texts made to be slow", () => {
     ["list items without end", fill("- a\n"), /YAML tokens/],
     ["quotes without end", fill('"'), /YAML tokens/],
     ["empty brackets without end", fill("{}"), /YAML tokens/],
-  ])("%s are refused without being worked through", (_what, source, message) => {
+  ])("rejects %s without parsing them", (_what, source, message) => {
     const start = performance.now();
     const problem = firstProblem(source);
     const elapsed = performance.now() - start;
 
     expect(problem.message).toMatch(message);
     expect(problem.line).toBeGreaterThan(0);
-    // Measured at 1 to 90 ms; composing 20,000 keys takes sixteen seconds.
+    // Takes 1 to 90 ms; composing 20,000 keys takes sixteen seconds.
     expect(elapsed).toBeLessThan(1_500);
   });
 
-  it("a text just below the limits passes the guard", () => {
+  it("accepts a text just below the limits", () => {
     expect(refuseYaml(lines(60, (at) => `${" ".repeat(at)}a:`))).toBeUndefined();
     expect(refuseYaml(lines(4_900, (at) => `k${at}: 1`))).toBeUndefined();
     expect(refuseYaml(`a: ${"[".repeat(60)}${"]".repeat(60)}`)).toBeUndefined();
   });
 
-  it("many items side by side are not depth", () => {
+  it("does not count many adjacent items as depth", () => {
     expect(refuseYaml(lines(1_000, (at) => `- a:\n    b: [${at}, {c: d}]\n  e: f`))).toBeUndefined();
   });
 });
 
-describe("JSON is held to the same rules", () => {
+describe("JSON has the same rules", () => {
   const nest = (depth: number): unknown => (depth === 0 ? 1 : [nest(depth - 1)]);
 
   it.each([
@@ -242,7 +242,7 @@ describe("JSON is held to the same rules", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it("leaves the caller's value as it was", () => {
+  it("does not change the caller's value", () => {
     const json = { name: "w", unknown: 1, steps: [{ name: "a", type: "bash", command: "x", unknown: 2 }] };
     const before = structuredClone(json);
 

@@ -31,11 +31,11 @@ interface Member {
   readonly name: string;
   readonly content: Buffer;
   readonly mode?: number;
-  /** What the archive says of the size, where it lies. */
+  /** The size and offset that the archive declares. */
   readonly claims?: number;
 }
 
-/** A zip file byte by byte: no writer would make the ones that are tested. */
+/** A zip file, byte by byte: no library would write these archives. */
 function zipOf(members: readonly Member[]): Buffer {
   const locals: Buffer[] = [];
   const entries: Buffer[] = [];
@@ -74,7 +74,7 @@ function zipOf(members: readonly Member[]): Buffer {
 
 const hello = Buffer.from("hello");
 
-describe("archives come back as they went", () => {
+describe("archives round-trip", () => {
   beforeEach(() => {
     put("tree/a.txt", "one");
     put("tree/deep/er/b.txt", "two");
@@ -110,8 +110,8 @@ describe("archives come back as they went", () => {
   });
 });
 
-describe("what is no archive, or not there", () => {
-  test.each(["none.zip", "text.zip", "text.tar.gz", "text.txt"])("%s gives false", async (file) => {
+describe("an invalid or missing archive", () => {
+  test.each(["none.zip", "text.zip", "text.tar.gz", "text.txt"])("returns false for %s", async (file) => {
     put("text.zip", "no archive");
     put("text.tar.gz", "no archive");
     put("text.txt", "no archive");
@@ -123,7 +123,7 @@ describe("what is no archive, or not there", () => {
   });
 });
 
-describe("a zip file is refused", () => {
+describe("rejects a zip file", () => {
   test.each(["../evil", "a/../../evil", "/etc/evil", "C:/evil", "..\\evil", "a/.."])(
     "with the member %s",
     async (name) => {
@@ -148,7 +148,7 @@ describe("a zip file is refused", () => {
     expect(existsSync(at("out/link"))).toBe(false);
   });
 
-  test("that would write through a link that is there", async () => {
+  test("that would write through an existing link", async () => {
     mkdirSync(at("out"));
     mkdirSync(`${context.cwd}-other`);
     symlinkSync(`${context.cwd}-other`, at("out/sub"));
@@ -158,13 +158,13 @@ describe("a zip file is refused", () => {
     execFileSync("rm", ["-r", `${context.cwd}-other`]);
   });
 
-  test("whose member becomes far larger than it is", async () => {
+  test("whose member has an excessive compression ratio", async () => {
     writeFileSync(at("bomb.zip"), zipOf([{ name: "bomb", content: Buffer.alloc(RATIO_FREE_BYTES * 2) }]));
     expect(await context.prepared("unzip_dir", "bomb.zip", "out")).toBe(false);
     expect(context.logs.at(-1)).toContain("times its size");
   });
 
-  test("whose member is larger than it says", async () => {
+  test("whose member is larger than declared", async () => {
     writeFileSync(at("bomb.zip"), zipOf([{ name: "bomb", content: Buffer.alloc(1_000_000), claims: 10 }]));
     expect(await context.prepared("unzip_dir", "bomb.zip", "out")).toBe(false);
     expect(existsSync(at("out/bomb")) ? lstatSync(at("out/bomb")).size : 0).toBeLessThan(100_000);
@@ -182,12 +182,12 @@ describe("a zip file is refused", () => {
   }, 60_000);
 });
 
-describe("a tar file is refused", () => {
+describe("rejects a tar file", () => {
   const tar = (...args: string[]): void => {
     execFileSync("tar", args, { cwd: context.cwd, stdio: "ignore" });
   };
 
-  test("with paths that lead outside", () => {
+  test("with paths that lead out of the folder", () => {
     put("evil", "evil");
     put("in/x", "x");
     tar("-cPf", "up.tar", "--transform", "s,^evil,../../evil2,", "evil");

@@ -104,12 +104,12 @@ const CASES: readonly (readonly [FunctionName, readonly unknown[], unknown])[] =
   ["get_ip", ["10.1.2.3:8080"], "10.1.2.3"],
 ];
 
-describe("a function gives", () => {
+describe("a function returns", () => {
   test.each(CASES)("%s(%j) = %j", (name, args, value) => {
     expect(context.call(name, ...args)).toEqual(value);
   });
 
-  test("its failure value and a warning where it cannot do its work", () => {
+  test("its failure value and a warning if it fails", () => {
     context.logs.length = 0;
     expect(context.call("regex_match", "(?=a)", "a")).toBe(false);
     expect(context.call("base64_decode", "?")).toBe("");
@@ -120,7 +120,7 @@ describe("a function gives", () => {
   });
 });
 
-test("every function is there under both spellings but JavaScript's own, and no two share one", () => {
+test("every function has two distinct spellings, except those that JavaScript defines", () => {
   const names = Object.keys(functions);
   const spellings = new Set(names.flatMap((name) => [name, aliasOf(name)]));
   for (const own of ["parseInt", "parseFloat"]) expect(spellings.delete(own)).toBe(true);
@@ -129,7 +129,7 @@ test("every function is there under both spellings but JavaScript's own, and no 
   expect(aliasOf("file_exists")).toBe("fileExists");
 });
 
-test("no function that touches no files and no documents throws on arguments of any type, but what it says it throws", () => {
+test("functions without files and documents throw only documented errors, for arguments of any type", () => {
   const names = Object.keys(functions).filter(
     (name) =>
       functions[name]!.unavailable !== true &&
@@ -151,7 +151,7 @@ test("no function that touches no files and no documents throws on arguments of 
   );
 });
 
-test("base64 comes back as it went", () => {
+test("base64 round-trips", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       expect(context.call("base64_decode", context.call("base64_encode", text))).toBe(text);
@@ -159,7 +159,7 @@ test("base64 comes back as it went", () => {
   );
 });
 
-test("random texts have the length and the letters that were asked for", () => {
+test("random texts have the requested length and alphabet", () => {
   expect(context.call("random_string", 40)).toMatch(/^[A-Za-z0-9]{40}$/);
   expect(context.call("random_string")).toMatch(/^[A-Za-z0-9]{16}$/);
   expect(context.call("random_string", -1)).toBe("");
@@ -168,14 +168,14 @@ test("random texts have the length and the letters that were asked for", () => {
   );
 });
 
-test("a pattern that other engines take for ever over is quick", () => {
+test("a pattern with catastrophic backtracking in other engines is fast", () => {
   const started = performance.now();
   expect(context.call("match", `${"a".repeat(20_000)}!`, "(a+)+$")).toBe(false);
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
 test.each(["(a+)+$", "(?:a|aa)+$", "([a-z]+)*$", "(.*)(.*)(.*)(.*)[^!]$", "^(a?){100}a{100}$"])(
-  "the pattern %s takes no longer for a text that was made for it",
+  "the pattern %s takes linear time for an adversarial text",
   (pattern) => {
     const started = performance.now();
     context.call("match", `${"a".repeat(30_000)}!`, pattern);
@@ -185,14 +185,14 @@ test.each(["(a+)+$", "(?:a|aa)+$", "([a-z]+)*$", "(.*)(.*)(.*)(.*)[^!]$", "^(a?)
   },
 );
 
-test("a longer name of a workspace is cut, and told apart", () => {
+test("a long workspace name is cut and stays unique", () => {
   const one = context.call("get_target_space", `${"a".repeat(60)}1`);
   const two = context.call("get_target_space", `${"a".repeat(60)}2`);
   expect(String(one)).toMatch(/^a{21}-[0-9a-f]{8}$/);
   expect(two).not.toBe(one);
 });
 
-test("values and variables are kept for one script, and commands see the variables", () => {
+test("values and variables last for one script, and commands see the variables", () => {
   expect(context.call("set_var", "x", 5)).toBe(5);
   expect(context.call("get_var", "x")).toBe(5);
   expect(context.call("os_setenv", "MADE_HERE", "a b")).toBe(true);
@@ -204,7 +204,7 @@ test("values and variables are kept for one script, and commands see the variabl
   other.remove();
 });
 
-test("the server's own variables are not to be read", () => {
+test("the server's own variables are not readable", () => {
   process.env.WEFT_TEST_SECRET = "secret";
   expect(context.call("os_getenv", "WEFT_TEST_SECRET")).toBe("");
   delete process.env.WEFT_TEST_SECRET;
@@ -217,7 +217,7 @@ test("exit and skip end the script", () => {
   expect(context.logs).toEqual(["skip nothing to do"]);
 });
 
-test("what needs another product says so, by both spellings", () => {
+test("a function of another product explains this, in both spellings", () => {
   const missing = Object.entries(functions).filter(([, { unavailable }]) => unavailable === true);
   expect(missing.length).toBeGreaterThan(35);
   for (const [name] of missing)
@@ -245,7 +245,7 @@ test.each([
   expect(asked).toEqual([]);
 });
 
-test("git clones what it is asked for, with its address as data", () => {
+test("git clones the given repository, with its address as data", () => {
   const asked: unknown[] = [];
   const watched = {
     ...context,
@@ -260,7 +260,7 @@ test("git clones what it is asked for, with its address as data", () => {
   }
 });
 
-test("programs get their text as data", () => {
+test("programs receive their text as data", () => {
   expect(context.call("exec_python", "import sys\nprint('$HOME `id`', len(sys.argv))")).toBe("$HOME `id` 1");
   expect(context.call("exec_python", "raise SystemExit(1)")).toBe("");
 });
@@ -273,7 +273,7 @@ test("sleep is bounded", () => {
   expect(context.slept).toEqual([500, 3_600_000, 0]);
 });
 
-test("commands give their trimmed output, and nothing when they fail", () => {
+test("commands return their trimmed output, and empty text if they fail", () => {
   expect(context.call("exec_cmd", "echo; echo ' a b '")).toBe("a b");
   expect(context.call("bash", "echo partial; exit 2")).toBe("");
   expect(context.logs.at(-1)).toBe("warn bash: exit code 2");

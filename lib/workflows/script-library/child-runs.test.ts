@@ -17,13 +17,13 @@ describe("run_module and run_flow", () => {
       ["c", "t", "a=1, b=x=y,\nc="],
       { module: "c", target: "t", params: { a: "1", b: "x=y", c: "" } },
     ],
-  ] as const)("%s%j asks for what its arguments say, and gives the id", (name, args, input) => {
+  ] as const)("%s%j sends its arguments to the host and returns the id", (name, args, input) => {
     context.replies.push({ records: [{ run_id: "r-1" }], total: 1 });
     expect(context.call(name, ...args)).toBe("r-1");
     expect(context.questions).toEqual([{ what: "run", input }]);
   });
 
-  it("throw what a script must see", () => {
+  it("throw errors that the script can catch", () => {
     expect(() => context.call("run_module", "", "t")).toThrow("run_module: the module is not named");
     expect(() => context.call("run_flow", "f", "t", "no pair")).toThrow("run_flow: params must be");
     expect(() => context.call("run_flow", "f", "t", "{broken")).toThrow("run_flow: ");
@@ -34,8 +34,8 @@ describe("run_module and run_flow", () => {
   });
 });
 
-describe("records written at once", () => {
-  it("are asked for as the arguments say, and give what the functions promise", () => {
+describe("records that are written immediately", () => {
+  it("are sent with their arguments, and return the documented values", () => {
     for (const _one of ["asset", "field", "field"]) context.replies.push({ records: [{ id: 7 }], total: 1 });
     expect(context.call("db_raw_insert_asset", "w", '{"host": "a"}')).toBe(7);
     expect(context.call("db_update", "Vulns", 12, "severity", "low")).toBe(true);
@@ -47,7 +47,7 @@ describe("records written at once", () => {
     ]);
   });
 
-  it("that are refused are an error, and what cannot be asked a warning", () => {
+  it("throw if the host rejects them, and warn if the host is unavailable", () => {
     context.replies.push({ error: "field: id is what" });
     expect(() => context.call("db_update", "assets", "a", "id", 1)).toThrow("field: id is what");
     expect(context.call("db_update", "assets", "a", "title", "x")).toBe(false);

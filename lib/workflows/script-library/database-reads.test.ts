@@ -17,7 +17,7 @@ const answered = (records: readonly unknown[], total = records.length) =>
   context.replies.push({ records, total });
 
 describe("records", () => {
-  it("come as a table, JSON lines or JSON", () => {
+  it("are returned as a table, JSON lines or JSON", () => {
     for (let times = 0; times < 4; times += 1) answered(ASSETS);
     const table = String(context.call("db_select_assets", "w", "md")).split("\n");
     expect(table).toHaveLength(4);
@@ -49,13 +49,13 @@ describe("records", () => {
     ["db_asset_diff", ["w"], { of: "asset diff", workspace: "w" }],
     ["db_vuln_diff", [""], { of: "vulnerability diff", workspace: "" }],
     ["db_select_total_urls", [], { of: "totals" }],
-  ] as const)("%s asks for what its arguments say", (name, args, query) => {
+  ] as const)("%s sends its arguments to the host", (name, args, query) => {
     answered([]);
     context.call(name, ...args);
     expect(context.questions).toEqual([{ what: "records", input: query }]);
   });
 
-  it("are counted for the run's own workspace, with 0 where nothing is known", () => {
+  it("are counted for the run's own workspace, with 0 if there are none", () => {
     answered([{ total_assets: 7, vuln_high: 2 }]);
     answered([{ total_assets: 7, vuln_high: 2 }]);
     answered([]);
@@ -64,20 +64,20 @@ describe("records", () => {
     expect(context.call("db_select_vuln_low")).toBe(0);
   });
 
-  it("that are more than an answer takes are told of", () => {
+  it("produce a warning if they exceed one result", () => {
     answered(ASSETS, 20_000);
     context.call("db_select_assets", "w", "jsonl");
     expect(context.logs).toEqual([expect.stringMatching(/^warn .*20000.*newest 2/)]);
   });
 
-  it("cannot be had where nobody answers, quietly; a wrong question is an error", () => {
+  it("are empty with a warning if the host is unavailable; an invalid query throws", () => {
     expect(context.call("db_select_assets", "w")).toBe("");
     expect(context.call("db_select_total_assets")).toBe(0);
     context.replies.push({ error: "workspace: Too long" });
     expect(() => context.call("db_select_assets", "w")).toThrow("Too long");
   });
 
-  it("go to files: what changed, and the state of the run", () => {
+  it("are written to files: changes, and the state of the run", () => {
     answered([{ change: "added", asset_value: "a" }]);
     expect(context.call("db_asset_diff_to_file", "w", "out/diff.jsonl")).toBe(true);
     expect(readFileSync(join(context.cwd, "out/diff.jsonl"), "utf8")).toBe(
@@ -95,14 +95,14 @@ describe("records", () => {
     expect(context.questions).toHaveLength(asked);
   });
 
-  it("that cannot be had leave a file as it was", () => {
+  it("that cannot be read leave the file unchanged", () => {
     writeFileSync(join(context.cwd, "kept"), "before");
     expect(context.call("db_asset_diff_to_file", "w", "kept")).toBe(false);
     expect(readFileSync(join(context.cwd, "kept"), "utf8")).toBe("before");
   });
 });
 
-describe("a notice", () => {
+describe("a notification", () => {
   it("is a text, or an event with data", () => {
     context.replies.push(true, true);
     expect(context.call("notify_webhook", "3 hosts")).toBe(true);
@@ -113,14 +113,14 @@ describe("a notice", () => {
     ]);
   });
 
-  it("that is too long, or has no type, is not sent", () => {
+  it("is not sent if it is too long or has no type", () => {
     expect(() => context.call("notify_webhook", "x".repeat(200_000))).toThrow(/at most/);
     expect(context.call("send_webhook_event", " ", {})).toBe(false);
     expect(context.questions).toEqual([]);
   });
 });
 
-it("a language model is asked with a text, a configuration, or a conversation", () => {
+it("a language model receives a text, a configuration, or a conversation", () => {
   context.replies.push("one", "two", "three");
   expect(context.call("llm_invoke", "hello")).toBe("one");
   expect(
@@ -162,7 +162,7 @@ it("a language model is asked with a text, a configuration, or a conversation", 
   expect(context.call("llm_invoke_custom", "x", "{")).toBe("");
 });
 
-it("a command for another host needs a host and a command", () => {
+it("a command for another host requires a host and a command", () => {
   expect(context.call("ssh_exec", "", "id")).toBe("");
   expect(context.questions).toEqual([]);
   context.replies.push("root");

@@ -34,7 +34,7 @@ describe("assets", () => {
     ["db_import_asset", ["w", '{"host":"a"}'], { host: "a" }],
     ["db_quick_import_asset", ["w", "a.example"], { asset_value: "a.example", asset_type: "" }],
     ["db_partial_import_asset", ["w", "domain", "a"], { asset_type: "domain", asset_value: "a" }],
-  ] as const)("%s hands one over", (name, args, data) => {
+  ] as const)("%s emits one record", (name, args, data) => {
     expect(context.call(name, ...args)).toBe(true);
     expect(told()).toEqual([{ tells: "asset", workspace: "w", source: "", data }]);
   });
@@ -44,12 +44,12 @@ describe("assets", () => {
     ["no name", { title: "x" }],
     ["a list", []],
     ["nothing", null],
-  ])("%s is none, quietly", (_name, json) => {
+  ])("%s is skipped without an error", (_name, json) => {
     expect(context.call("db_import_asset", "w", json)).toBe(false);
     expect(told()).toEqual([]);
   });
 
-  it("come from files of httpx and of nuclei, lines that are none left out", () => {
+  it("are read from files of httpx and nuclei, skipping invalid lines", () => {
     const httpx = file("h", { url: "https://a.example", status_code: 200, input: "a" }, "{broken", "");
     expect(context.call("db_import_asset_from_file", "w", httpx)).toBe(1);
     expect(context.call("db_import_asset_from_file", "w", file("n", NUCLEI))).toBe(1);
@@ -60,7 +60,7 @@ describe("assets", () => {
     expect(context.call("db_import_asset_from_file", "w", "none")).toBe(0);
   });
 
-  it("come from lists of a type, and from JSONL of one's own", () => {
+  it("are read from lists of a type, and from generic JSONL", () => {
     expect(context.call("db_partial_import_asset_file", "w", "domain", file("l", "a", "# no", "b"))).toBe(2);
     const custom = file("c", { host: "c", color: "red" }, { color: "blue" });
     expect(context.call("db_import_custom_asset", "w", custom, "service", "mine")).toMatchObject({
@@ -75,7 +75,7 @@ describe("assets", () => {
     ]);
   });
 
-  it("come with their DNS records and with their ports, one for a host", () => {
+  it("are read with their DNS records and ports, one asset per host", () => {
     const zone = file(
       "z",
       "a.example. 300 IN A 10.0.0.1",
@@ -103,7 +103,7 @@ describe("assets", () => {
 });
 
 describe("vulnerabilities", () => {
-  it("are read as nuclei writes them, or as they are", () => {
+  it("are read in the format of nuclei, or in their own", () => {
     expect(context.call("db_import_vuln", "w", NUCLEI)).toBe(true);
     expect(context.call("db_import_vuln", "w", { vuln_title: "Mine", severity: "low" })).toBe(true);
     expect(context.call("db_import_vuln", "w", { severity: "low" })).toBe(false);
@@ -115,7 +115,7 @@ describe("vulnerabilities", () => {
     ]);
   });
 
-  it("are read from SARIF, by rule and place", () => {
+  it("are read from SARIF, by rule and location", () => {
     const sarif = {
       runs: [
         {
@@ -147,7 +147,7 @@ describe("vulnerabilities", () => {
     expect(context.call("db_import_sarif", "w", "none")).toEqual({ total: 0, imported: 0, skipped: 0 });
   });
 
-  it("of a severity are counted", () => {
+  it("are counted by severity", () => {
     file("n", NUCLEI, NUCLEI, { severity: "LOW" }, "{");
     expect(context.call("db_vuln_critical", "n")).toBe(2);
     expect(context.call("db_vuln_low", "n")).toBe(1);
@@ -155,14 +155,14 @@ describe("vulnerabilities", () => {
   });
 });
 
-it("totals are the lines that are not blank", () => {
+it("totals count the lines that are not blank", () => {
   expect(context.call("db_total_urls", file("u", "a", "", " ", "b"))).toBe(2);
   expect(context.call("db_total_subdomains", file("e", ""))).toBe(0);
   expect(told()).toEqual([{ tells: "totals", workspace: "", source: "", data: { counter: "urls", add: 2 } }]);
 });
 
 describe("artifacts", () => {
-  it("are files of the workspace, by their place in it", () => {
+  it("are files of the workspace, identified by their path", () => {
     mkdirSync(join(context.cwd, "out"));
     file("out/r.md", "one", "two");
     expect(context.call("register_artifact", "out/r.md", "report")).toBe(true);
@@ -175,23 +175,26 @@ describe("artifacts", () => {
     ]);
   });
 
-  it.each(["", ".", "a\u0000b"])("%j is no file of the workspace", (path) => {
+  it.each(["", ".", "a\u0000b"])("reject %j, which is not a file of the workspace", (path) => {
     expect(context.call("register_artifact", path)).toBe(false);
     expect(told()).toEqual([]);
   });
 
-  it.each(["../x", "/etc/passwd", "a/../../x", "link"])("%j is outside of the workspace", (path) => {
-    symlinkSync("/etc/passwd", join(context.cwd, "link"));
-    expect(() => context.call("register_artifact", path)).toThrow("outside of the workspace");
-    expect(told()).toEqual([]);
-  });
+  it.each(["../x", "/etc/passwd", "a/../../x", "link"])(
+    "reject %j, which is outside the workspace",
+    (path) => {
+      symlinkSync("/etc/passwd", join(context.cwd, "link"));
+      expect(() => context.call("register_artifact", path)).toThrow("outside of the workspace");
+      expect(told()).toEqual([]);
+    },
+  );
 
-  it("have a type that is one", () => {
+  it("accept only known types", () => {
     expect(context.call("register_artifact", file("a", "x"), "secret")).toBe(false);
   });
 });
 
-it("what cannot be had says so", () => {
+it("an unavailable function explains why", () => {
   expect(() => context.call("db_select", "SELECT 1", "jsonl")).toThrow(
     "not available: there is no SQL database",
   );

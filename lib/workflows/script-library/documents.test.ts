@@ -23,13 +23,13 @@ describe("functions that work on documents", () => {
     ["document_read", [ID], { of: "text of document", id: ID }, "text", "text"],
     ["document_append", [ID, "more"], { of: "more text", id: ID, text: "more" }, ID, true],
     ["document_comment", [ID, 7], { of: "new comment", id: ID, text: "7" }, "thread", "thread"],
-  ] as const)("%s%j asks for what its arguments say", (name, args, input, answer, result) => {
+  ] as const)("%s%j sends its arguments to the host", (name, args, input, answer, result) => {
     context.replies.push({ records: [{ answer }], total: 1 });
     expect(context.call(name, ...args)).toBe(result);
     expect(context.questions).toEqual([{ what: "document", input }]);
   });
 
-  it("throw what a script must see", () => {
+  it("throw errors that the script can catch", () => {
     context.replies.push({ error: "You do not have permission to perform this action." });
     expect(() => context.call("document_append", ID, "x")).toThrow(
       "document_append: You do not have permission to perform this action.",

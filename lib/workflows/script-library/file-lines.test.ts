@@ -19,7 +19,7 @@ const text = (path: string): string => readFileSync(at(path), "utf8");
 
 const LINES = "alpha 1\n\nbeta 22\r\n  \nalpha 333\n";
 
-describe("of the lines of a file", () => {
+describe("functions on lines of a file", () => {
   test.each<[FunctionName, unknown[], unknown]>([
     ["file_contains", ["in", "beta"], true],
     ["file_contains", ["in", "b.ta"], false],
@@ -42,13 +42,13 @@ describe("of the lines of a file", () => {
     ["sed_string_replace", ["s/a/\\1$&/g", "in", "deep/out"], ""],
     ["sed_string_replace", ["s|alpha|[x]|", "in", "deep/out"], "[x] 1\n\nbeta 22\r\n  \n[x] 333\n"],
     ["sed_regex_replace", ["s/([a-z]+) (\\d+)/\\2 $1 &\\&/", "in", "deep/out"], ""],
-  ])("%s(%j) writes some", (name, args, written) => {
+  ])("%s(%j) writes lines", (name, args, written) => {
     put("in", LINES);
     expect(context.call(name, ...args)).toBe(true);
     if (written !== "") expect(text("deep/out")).toBe(written);
   });
 
-  test("replacements know groups and the match, and nothing else", () => {
+  test("replacements can refer to groups and the match only", () => {
     put("in", "host 80\nhost 443\n");
     context.call("sed_regex_replace", "s/([a-z]+) (\\d+)/\\2 $1 &\\&/", "in", "out");
     expect(text("out")).toBe("80 $1 host 80&\n443 $1 host 443&\n");
@@ -58,14 +58,14 @@ describe("of the lines of a file", () => {
       expect(context.call("sed_regex_replace", syntax, "in", "out")).toBe(false);
   });
 
-  test("blank ones are taken out in place", () => {
+  test("removes blank lines in place", () => {
     put("in", LINES);
     expect(context.call("remove_blank_lines", "in")).toBe(true);
     expect(text("in")).toBe("alpha 1\nbeta 22\nalpha 333\n");
     expect(readdirSync(context.cwd)).toEqual(["in"]);
   });
 
-  test("parts are made with a list of them", () => {
+  test("splits a file into parts, with a list of them", () => {
     put("in", "1\n2\n3\n4\n5\n");
     expect(context.call("chunk_file", "in", 2, "parts/list")).toBe(true);
     const parts = text("parts/list").trim().split("\n");
@@ -73,7 +73,7 @@ describe("of the lines of a file", () => {
     expect(context.call("chunk_file", "in", 0, "parts/list")).toBe(false);
   });
 
-  test("names of domains are cleaned", () => {
+  test("normalizes domain names", () => {
     put(
       "subs",
       "*.A.example.com\nhttps://b.example.com/x\n2fc.example.com\nA.example.com\n10.0.0.1\n1-2-3-4.example.com\nother.org\nexample.com\nnotexample.com\n",
@@ -82,7 +82,7 @@ describe("of the lines of a file", () => {
     expect(text("subs")).toBe("a.example.com\nb.example.com\nc.example.com\nexample.com\n");
   });
 
-  test("what the second file has more than the first", () => {
+  test("finds the lines that only the second file has", () => {
     put("old", "a\nb\n");
     put("new", "b\nc\n\na\nc\nd\n");
     expect(context.call("extract_diff", "old", "new")).toBe("c\nd");
@@ -109,7 +109,7 @@ describe("trees", () => {
     expect(existsSync(at("a/deep"))).toBe(false);
   });
 
-  test("are emptied but for a file", () => {
+  test("are emptied except for one file", () => {
     expect(context.call("remove_all_except", "a", "missing.txt")).toBe(false);
     expect(context.call("remove_all_except", "a", "a/one.txt")).toBe(true);
     expect(readdirSync(at("a"))).toEqual(["one.txt"]);
@@ -134,7 +134,7 @@ describe("trees", () => {
     expect(context.call("glob", pattern)).toEqual(found);
   });
 
-  test("are not removed with the workspace in them", () => {
+  test("are not removed if they contain the workspace", () => {
     for (const path of [".", "", context.cwd, `${context.cwd}/a/..`])
       for (const name of ["rm_rf", "remove_folder", "extract_to"] as const) {
         try {
@@ -160,7 +160,7 @@ describe("trees", () => {
     expect(context.call("get_types", given)).toBe(kind);
   });
 
-  test("know their language and whether git keeps them", () => {
+  test("report their language and whether they are a git repository", () => {
     put("src/a.go", "");
     put("src/b.go", "");
     put("src/c.py", "");

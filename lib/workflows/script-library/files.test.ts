@@ -16,7 +16,7 @@ function at(name: string): string {
 }
 
 describe("files", () => {
-  test("are found relative to the workspace and by absolute paths", () => {
+  test("resolve relative to the workspace and by absolute paths", () => {
     mkdirSync(at("sub"));
     writeFileSync(at("sub/a"), "x");
     expect(context.call("file_exists", "sub/a")).toBe(true);
@@ -28,7 +28,7 @@ describe("files", () => {
     expect(context.logs).toEqual([]);
   });
 
-  test("count the lines that are not blank", () => {
+  test("report the number of lines that are not blank", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom("a", "", "  ", "\t", "b c", "ä\r"), { maxLength: 30 }),
@@ -44,7 +44,7 @@ describe("files", () => {
     expect(context.logs).toEqual([expect.stringContaining("warn file_length: ENOENT")]);
   });
 
-  test("count a large file in little memory", () => {
+  test("report the number of lines of a large file in little memory", () => {
     execFileSync("bash", ["-c", "head -c 100000000 /dev/zero | tr '\\0' x > big; printf '\\nlast' >> big"], {
       cwd: context.cwd,
     });
@@ -53,7 +53,7 @@ describe("files", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(40_000_000);
   });
 
-  test("are read as text and as lines", () => {
+  test("return their text and lines", () => {
     writeFileSync(at("a"), "one\r\ntwo\n\nlast");
     expect(context.call("read_file", "a")).toBe("one\r\ntwo\n\nlast");
     expect(context.call("read_lines", "a")).toEqual(["one", "two", "", "last"]);
@@ -61,14 +61,14 @@ describe("files", () => {
     expect(context.call("read_lines", "nowhere")).toEqual([]);
   });
 
-  test("larger than may be read are an error, not a silent loss", () => {
+  test("above the size limit throw instead of being truncated", () => {
     writeFileSync(at("big"), Buffer.alloc(10 * 1024 * 1024 + 1, "x"));
     expect(() => context.call("read_file", "big")).toThrow("big is larger than the 10 MiB that may be read");
     writeFileSync(at("big"), Buffer.alloc(10 * 1024 * 1024, "x"));
     expect(String(context.call("read_file", "big")).length).toBe(10 * 1024 * 1024);
   });
 
-  test("that are pipes, devices or have a NUL in their name are refused at once", () => {
+  test("that are pipes or devices, or have a NUL in their name, are rejected immediately", () => {
     execFileSync("mkfifo", [at("pipe")]);
     expect(context.call("read_file", "pipe")).toBe("");
     expect(context.call("save_content", "x", "pipe")).toBe(false);
@@ -91,7 +91,7 @@ describe("files", () => {
     expect(existsSync(at("deep/er/a"))).toBe(true);
   });
 
-  test("are sorted by bytes, each line once", () => {
+  test("are sorted by bytes, with duplicate lines removed", () => {
     writeFileSync(at("-names"), "b\nB\na\nb\n");
     expect(context.call("sort_unix", "-names", "sorted")).toBe(true);
     expect(readFileSync(at("sorted"), "utf8")).toBe("B\na\nb\n");
@@ -101,7 +101,7 @@ describe("files", () => {
   });
 });
 
-test("folders are made with those above them, and counted", () => {
+test("creates folders with their parents, and counts their files", () => {
   expect(context.call("create_folder", "a/b")).toBe(true);
   expect(context.call("create_folder", "a/b")).toBe(true);
   expect(context.call("dir_length", "a")).toBe(1);
@@ -120,19 +120,19 @@ describe("events", () => {
     [[1], { value: [1] }],
     [7, { value: 7 }],
     [undefined, {}],
-  ])("of %j carry %j", (given, data) => {
+  ])("with %j contain %j", (given, data) => {
     expect(context.call("generate_event", "ws", "custom.x", "test", "json", given)).toBe(true);
     expect(context.events).toEqual([
       { workspace: "ws", topic: "custom.x", source: "test", data_type: "json", data },
     ]);
   });
 
-  test("without a topic are not made", () => {
+  test("without a topic are not emitted", () => {
     expect(context.call("generate_event", "ws", "", "test", "json", {})).toBe(false);
     expect(context.events).toEqual([]);
   });
 
-  test("come from a file, one a line", () => {
+  test("are read from a file, one per line", () => {
     writeFileSync(at("hosts"), 'a.example\n\n{"host":"b.example"}\r\n  \nc.example');
     expect(context.call("generate_event_from_file", "ws", "asset.discovered", "file", "host", "hosts")).toBe(
       3,

@@ -43,7 +43,7 @@ async function value(code: string, options: Parameters<TestRunner["script"]>[1] 
 }
 
 describe("requests of a script", () => {
-  test("give what came back", async () => {
+  test("return the response", async () => {
     expect(await value(`http_get(${JSON.stringify(`${origin}/a`)})`, allowed)).toMatchObject({
       status_code: 200,
       error: false,
@@ -66,7 +66,7 @@ describe("requests of a script", () => {
     expect(asked.at(-1)).toMatchObject({ method: "PUT", body: "t", headers: { "x-a": "1" } });
   });
 
-  test("are tried again when the server is busy, but not those that do something", async () => {
+  test("are retried when the server is busy, if they are idempotent", async () => {
     expect(await value(`http_get("${origin}/busy").status_code`, allowed)).toBe(200);
     asked.length = 0;
     expect(await value(`http_post("${origin}/busy", "x").status_code`, allowed)).toBe(503);
@@ -81,7 +81,7 @@ describe("requests of a script", () => {
     "file:///etc/passwd",
     "gopher://x/",
     "not an address",
-  ])("never go to %s", async (url) => {
+  ])("never reach %s", async (url) => {
     expect(await value(`http_get(${JSON.stringify(url)})`, allowed)).toMatchObject({
       status_code: 0,
       error: true,
@@ -97,7 +97,7 @@ describe("requests of a script", () => {
     "http://[::1]/",
     "http://localhost./",
     "http://10.0.0.1/",
-  ])("go to %s only where private addresses are allowed", async (url) => {
+  ])("reach %s only if private addresses are allowed", async (url) => {
     expect(await value(`http_request(${JSON.stringify(url)}, "GET").error`)).toMatch(
       /no step may reach|HTTP_STEP_PRIVATE|no such host/,
     );
@@ -107,7 +107,7 @@ describe("requests of a script", () => {
     expect(await value(`http_get("${origin}/away").message`, allowed)).toContain("no step may reach");
   });
 
-  test("end with the script's time", async () => {
+  test("end at the script's timeout", async () => {
     const started = performance.now();
     const outcome = await runner.script(`http_get("${origin}/endless")`, { ...allowed, timeoutMs: 500 });
     expect(outcome).toMatchObject({ ok: false, reason: "timeout" });
@@ -115,14 +115,14 @@ describe("requests of a script", () => {
     expect(await value("1 + 1")).toBe(2);
   });
 
-  test("find addresses of names", async () => {
+  test("resolve names to addresses", async () => {
     expect(await value('get_ip("http://localhost:1/x")')).toMatch(/^(?:127\.0\.0\.1|::1)$/);
     expect(await value('get_ip("no-such-host.invalid")')).toBe("");
   });
 });
 
 describe("a report", () => {
-  test("is filled with values and what code comes to", async () => {
+  test("contains values and results of code", async () => {
     writeFileSync(
       at("template.md"),
       "# {{ target }} {{missing}}\n```osm-func\nconst n = file_length('hosts');\nn + ' hosts'\n```\nUpper: `to_upper_case(target)`{.osm-func}, `jq('{\"a\":2}', '.a')`{.osm-func}\n`throw new Error('a --> b')`{.osm-func} `code` {{ 1 + 1 }}\n",
@@ -141,7 +141,7 @@ describe("a report", () => {
     expect(await value('render_markdown_report("nowhere.md", "x.md")')).toBe(false);
   });
 
-  test("may hold reports, and endless code in it ends with the script", async () => {
+  test("may contain reports, and endless code in it ends at the script's timeout", async () => {
     writeFileSync(at("inner.md"), "inner {{n}}");
     writeFileSync(
       at("outer.md"),
@@ -160,7 +160,7 @@ describe("a report", () => {
   });
 });
 
-test("a sarif file and JSON lines become tables, Markdown becomes text", async () => {
+test("converts a SARIF file and JSON lines to tables, and Markdown to text", async () => {
   mkdirSync(at("md"), { recursive: true });
   const result = (ruleId: string, level: string, line: number) => ({
     ruleId,
@@ -198,7 +198,7 @@ test("a sarif file and JSON lines become tables, Markdown becomes text", async (
   expect(await value('convert_sarif_to_markdown("md/in.md", "md/x.md")')).toBe(false);
 });
 
-test("an archive is packed and unpacked while the script waits", async () => {
+test("packs and unpacks an archive while the script waits", async () => {
   writeFileSync(at("pack.txt"), "packed");
   expect(
     await value(
@@ -207,7 +207,7 @@ test("an archive is packed and unpacked while the script waits", async () => {
   ).toBe("packed");
 });
 
-test("skip is told with the outcome, whatever the code does with the error", async () => {
+test("skip is reported with the outcome, even if the code catches the error", async () => {
   expect(await runner.script('skip("no hosts"); log_info("not reached")')).toMatchObject({
     ok: false,
     skipped: "no hosts",
@@ -220,7 +220,7 @@ test("skip is told with the outcome, whatever the code does with the error", asy
   });
 });
 
-describe("what a script asks of its step", () => {
+describe("a call to the host", () => {
   const signals: AbortSignal[] = [];
   const ask = async (what: string, input: unknown, signal: AbortSignal): Promise<unknown> => {
     signals.push(signal);
@@ -229,7 +229,7 @@ describe("what a script asks of its step", () => {
     return { records: [{ asset_value: JSON.stringify(input) }], total: 1 };
   };
 
-  test("comes back while the script waits, one question after the other", async () => {
+  test("returns while the script waits, one call after the other", async () => {
     expect(
       await value('[db_select_assets("w", "jsonl"), dbSelectAssets("v", "jsonl")].map(JSON.parse)', { ask }),
     ).toEqual([
@@ -238,7 +238,7 @@ describe("what a script asks of its step", () => {
     ]);
   });
 
-  test("of scripts side by side goes to the right one", async () => {
+  test("is answered to the right one of concurrent scripts", async () => {
     const runs = Array.from({ length: 8 }, (_, index) =>
       value('db_select_assets("w", "jsonl")', {
         isolate: `asks-${index}`,
@@ -248,7 +248,7 @@ describe("what a script asks of its step", () => {
     expect(await Promise.all(runs)).toEqual(runs.map((_, index) => JSON.stringify({ index })));
   });
 
-  test("may fail, which is a warning and an empty value", async () => {
+  test("may fail, with a warning and an empty value", async () => {
     const outcome = await runner.script('ssh_exec("h", "id")', { ask });
     expect(outcome).toMatchObject({
       ok: true,
@@ -257,7 +257,7 @@ describe("what a script asks of its step", () => {
     });
   });
 
-  test("and never comes ends with the script's time, and is given up", async () => {
+  test("without a response ends at the script's timeout, and is abandoned", async () => {
     signals.length = 0;
     expect(await runner.script('notify_webhook("x"); for (;;);', { ask, timeoutMs: 300 })).toMatchObject({
       ok: false,
@@ -266,7 +266,7 @@ describe("what a script asks of its step", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  test("has no answer outside of runs", async () => {
+  test("outside runs logs a warning", async () => {
     expect(await runner.script('db_select_assets("w")')).toMatchObject({
       ok: true,
       value: "",
@@ -275,7 +275,7 @@ describe("what a script asks of its step", () => {
   });
 });
 
-test("without commands and events a script says so", async () => {
+test("a script fails with a reason if commands and events are disabled", async () => {
   const closed = { commands: false } as const;
   for (const code of [
     'exec_cmd("id")',

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "weft-without-files-"));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A context that notes who asks for the workspace or a command. */
+/** A context that records access to the workspace and commands. */
 function watchedContext(): { readonly context: FunctionContext; readonly asked: string[] } {
   const asked: string[] = [];
   const context: FunctionContext = {
@@ -40,7 +40,7 @@ function watchedContext(): { readonly context: FunctionContext; readonly asked: 
   return { context, asked };
 }
 
-/** Relative, so that a function that opens one has to ask where it is. Together they are of use to each. */
+/** Relative paths, so that a function that opens one must resolve it. Together they suit every function. */
 const ARGUMENTS: readonly (readonly unknown[])[] = [
   ["sub/one", "sub/two", "sub/three", "sub/four", "sub/five"],
   ["https://a.example/x.git", "inner", "sub/out"],
@@ -71,11 +71,11 @@ describe("the library without files", () => {
     expect([...callables.keys()].sort()).toEqual([...whole.keys()].sort());
   });
 
-  test.each(names)("knows whether %s asks for the workspace", (name) => {
+  test.each(names)("knows whether %s accesses the workspace", (name) => {
     expect(call(whole, name).asked.length > 0).toBe(WORKSPACE_FUNCTIONS.has(name));
   });
 
-  test.each(names)("lets %s touch nothing, and says why", (name) => {
+  test.each(names)("rejects %s with a reason if it needs files", (name) => {
     for (const spelling of new Set([name, aliasOf(name)])) {
       const { asked, failure } = call(callables, spelling);
       expect(asked).toEqual([]);

@@ -27,7 +27,7 @@ describe("JSON lines", () => {
     expect(context.logs).toEqual(["warn in: 2 lines are no JSON objects and were left out"]);
   });
 
-  test("are made unique by fields", () => {
+  test("are deduplicated by fields", () => {
     expect(context.call("jsonl_unique", "in", "in", "h,p")).toBe(true);
     expect(text("in")).toBe('{"h":"a","p":1,"t":{"v":"x"}}\n{"h":"a","p":2}\n');
     expect(context.call("jsonl_unique", "in", "out", "")).toBe(false);
@@ -41,7 +41,7 @@ describe("JSON lines", () => {
     },
   );
 
-  test("with names of JavaScript's own change no object", () => {
+  test("named like prototype members change no object", () => {
     put("in", '{"__proto__":{"polluted":1},"constructor":2,"a":3}\n');
     expect(context.call("jsonl_rename_key", "in", "out", { a: "__proto__" })).toBe(true);
     expect(context.call("jsonl_filter", "in", "out", "__proto__,constructor,toString,a.polluted")).toBe(true);
@@ -51,7 +51,7 @@ describe("JSON lines", () => {
 });
 
 describe("CSV", () => {
-  test("comes from JSON lines, with no formula in it", async () => {
+  test("is written from JSON lines, with formulas escaped", async () => {
     const cells = [
       '=HYPERLINK("http://evil")',
       "+cmd|' /C calc'!A0",
@@ -83,7 +83,7 @@ describe("CSV", () => {
     ]);
   });
 
-  test("becomes a table whose cells stay cells", async () => {
+  test("becomes a table with escaped cells", async () => {
     put("in.csv", 'name,text\na,"x|y\n<b>"\nb\n');
     expect(await context.prepared("convert_csv_to_markdown", "in.csv")).toBe(
       "| name | text |\n| --- | --- |\n| a | x\\|y &lt;b> |\n| b |  |\n",
@@ -141,7 +141,7 @@ describe("nmap's results", () => {
     });
   });
 
-  test("with entities, or that are none, are refused", async () => {
+  test("with entities, or in another format, are rejected", async () => {
     put(
       "bomb.xml",
       '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><nmaprun><host>&b;</host></nmaprun>',
@@ -162,14 +162,14 @@ describe("nmap's results", () => {
     ["10.0.0.1", "--script=evil"],
     ["10.0.0.1", "-sV $(id)"],
     ["10.0.0.1", "-iL /etc/passwd"],
-  ])("are not asked for with %j %j", async (target, flags) => {
+  ])("are not requested with %j %j", async (target, flags) => {
     expect(await context.prepared("run_nmap", target, flags)).toBe("");
     expect(context.logs.at(-1)).toMatch(/no target|not passed on/);
   });
 });
 
-describe("addresses of a file", () => {
-  test("that say something new are kept", () => {
+describe("URLs of a file", () => {
+  test("are kept if they are distinct", () => {
     put(
       "urls",
       [
@@ -195,7 +195,7 @@ describe("addresses of a file", () => {
     expect(text("out")).toBe('{"url":"https://a.example/1a","n":1}\n');
   });
 
-  test("are taken to pieces", () => {
+  test("are split into their parts", () => {
     put("urls", "https://a.example/x\nhttp://a.example/y\nhttps://b.example:8443/\nnone\n");
     expect(context.call("parse_url_file", "urls", "%d%:%P", "out")).toBe(true);
     expect(text("out")).toBe("a.example\nb.example:8443\n");

@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => context.remove());
 
-it("snapshots are asked for by file where there is one, else by name", () => {
+it("a snapshot is requested by file if there is one, otherwise by name", () => {
   for (const reply of ["acme_1.zip", "/w/a.zip", "acme", "acme"]) context.replies.push(reply);
   writeFileSync(join(context.cwd, "a.zip"), "zip");
   expect(context.call("snapshot_export", "")).toBe("acme_1.zip");
@@ -24,7 +24,7 @@ it("snapshots are asked for by file where there is one, else by name", () => {
   ]);
 });
 
-it("a snapshot that cannot be had is empty, with the reason as a warning", () => {
+it("a snapshot that is unavailable returns empty text and logs a warning", () => {
   expect(context.call("snapshot_import", "out/none.zip")).toBe("");
   expect(context.call("snapshot_import", "")).toBe("");
   expect(context.call("snapshot_export", "acme")).toBe("");

@@ -13,7 +13,7 @@ import { callables, type FunctionName, functions } from "./library.ts";
 import { type TestContext, testContext } from "./test-context.ts";
 import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
 
-/** Paths that lead out, as hostile data names them. */
+/** Paths that lead out of the workspace, as hostile data contains them. */
 const OUTSIDE = (victim: string): readonly string[] => [
   victim,
   `../${victim.split("/").at(-2)}/secret`,
@@ -25,7 +25,7 @@ const OUTSIDE = (victim: string): readonly string[] => [
   "a\0b",
 ];
 
-/** Which arguments are paths, and what stands in the others. */
+/** The path arguments of each function, and values of the other arguments. */
 const PATHS: Readonly<Partial<Record<FunctionName, readonly (readonly unknown[])[]>>> = {
   file_exists: [["P"]],
   file_length: [["P"]],
@@ -198,7 +198,7 @@ const PATHS: Readonly<Partial<Record<FunctionName, readonly (readonly unknown[])
 
 const FAILURES: readonly unknown[] = [false, 0, "", null];
 
-/** What counts, counts nothing. */
+/** Counting functions return 0. */
 const isFailure = (value: unknown): boolean =>
   FAILURES.includes(value) ||
   (typeof value === "object" && value !== null && Object.values(value).every((count) => count === 0));
@@ -221,7 +221,7 @@ afterEach(() => {
   rmSync(outside, { recursive: true, force: true });
 });
 
-describe("a path that leads out of the workspace is refused by", () => {
+describe("rejects a path that leads out of the workspace", () => {
   test.each(Object.entries(PATHS))("%s", async (name, calls) => {
     for (const path of OUTSIDE(join(outside, "secret"))) {
       for (const call of calls ?? []) {
@@ -253,7 +253,7 @@ test.each([
   ["glob", []],
   ["is_git", false],
   ["detect_language", ""],
-])("%s takes a path outside the allowed folders for one that does not exist", (name, missing) => {
+])("%s treats a path outside the allowed folders as missing", (name, missing) => {
   const paths = [join(outside, "secret"), outside, "link", "link/secret", "/etc/passwd", "/", "../x"];
   symlinkSync("/nowhere", join(context.cwd, "dangling"));
   for (const path of [...paths, "dangling"]) {
@@ -263,7 +263,7 @@ test.each([
 });
 
 test.each(["read_file", "read_lines", "regex_extract", "append_file", "remove_file", "create_folder"])(
-  "%s of a path outside the allowed folders is an error that the script sees",
+  "%s throws in the script for a path outside the allowed folders",
   (name) => {
     expect(() => context.call(name as FunctionName, join(outside, "secret"), "secret/x")).toThrow(
       /FUNCTION_FOLDERS|outside/,
@@ -271,7 +271,7 @@ test.each(["read_file", "read_lines", "regex_extract", "append_file", "remove_fi
   },
 );
 
-test("no function with a path is left out above", () => {
+test("covers every function with a path", () => {
   const taking = Object.entries(functions)
     .filter(([, { unavailable, params }]) => {
       const words = ["path", "source", "dest", "input", "output", "folder", "old_file", "template"];
@@ -283,7 +283,7 @@ test("no function with a path is left out above", () => {
   expect(callables.has("readFile")).toBe(true);
 });
 
-test("a folder that is allowed may be used, and nothing beside it", () => {
+test("allows an additional folder, and no folder beside it", () => {
   const wider = { ...context, folders: [outside] };
   expect(callables.get("read_file")?.run([join(outside, "secret")], wider)).toBe("top secret\n");
   expect(() => callables.get("read_file")?.run([`${outside}-else/x`], wider)).toThrow("FUNCTION_FOLDERS");

@@ -36,7 +36,7 @@ afterAll(() => test.close());
 
 const found = async (written: string): Promise<string> => (await findWorkflow(test.deps, written)).name;
 
-describe("a workflow is found", () => {
+describe("finds a workflow", () => {
   it.each([
     ["web-analysis", "web-analysis"],
     ["url", "web-analysis"],
@@ -64,7 +64,7 @@ describe("a workflow is found", () => {
     expect(await createSchedule(deps, body)).toMatchObject({ workflow_name: "web-analysis" });
   });
 
-  it("and keeps its manual trigger off, whatever it is called", async () => {
+  it("with its manual trigger disabled, by any of its names", async () => {
     for (const written of ["web-analysis", "url", "url.yaml"])
       await expect(requireManualStart(test.deps, written)).rejects.toMatchObject({ code: "bad_request" });
   });
@@ -81,7 +81,7 @@ describe("a workflow that does not exist", () => {
     await expect(findWorkflow(test.deps, written)).rejects.toMatchObject({ code: "not_found", message });
   });
 
-  it("is an error of a schedule with the same suggestion", async () => {
+  it("is an error of a schedule, with the same suggestion", async () => {
     const body = createBody.parse({ name: "s", workflow_name: "web-analyses", schedule: "0 0 * * *" });
     await expect(createSchedule(test.deps, body)).rejects.toMatchObject({
       message: "workflow_name: Workflow not found: web-analyses. Did you mean 'web-analysis'?",

@@ -12,7 +12,7 @@ const cron = (name: string, schedule: string, more = ""): string =>
 
 let test: TestDeps;
 let told: { ensured: string[][]; reconciled: string[][]; swept: number[] };
-/** What the platform says to whatever it is told. */
+/** The error of the platform's scheduler, if any. */
 let answer: () => Promise<void>;
 beforeEach(async () => {
   test = await testDeps();
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-/** The next sweep, as its rule brings it about. */
+/** Runs the next sweep, as its rule does. */
 async function sweep(): Promise<void> {
   await test.deps.queues.send("sweep", [{ body: "{}" }]);
   await test.drain();
@@ -41,7 +41,7 @@ async function sweep(): Promise<void> {
 const warnings = (): number => test.logs.filter(({ message }) => message.includes("late")).length;
 
 describe("storing a workflow", () => {
-  it("tells of its expressions in UTC, in numbers, each once", async () => {
+  it("sends its distinct expressions in UTC, with numeric fields", async () => {
     const triggers = [
       '{name: a, type: cron, schedule: "*/30 9 * * mon-fri"}',
       '{name: b, type: cron, schedule: "0,30 9 * * 1-5"}',
@@ -56,7 +56,7 @@ describe("storing a workflow", () => {
     expect(told).toEqual({ ensured: [["0,30 9 * * 1,2,3,4,5"]], reconciled: [], swept: [] });
   });
 
-  it("tells of nothing where there is nothing new, or nothing that fires", async () => {
+  it("sends nothing if the schedules are unchanged, or if there are none", async () => {
     await storeWorkflow(test.deps, cron("tick", "0 9 * * *"));
     await storeWorkflow(test.deps, cron("tick", "0 9 * * *"));
     await storeWorkflow(test.deps, cron("off", "0 10 * * *", ", enabled: false"));
@@ -64,7 +64,7 @@ describe("storing a workflow", () => {
     expect(told.ensured).toEqual([["0 9 * * *"]]);
   });
 
-  it("is done where the platform cannot be told, and the schedule fires all the same", async () => {
+  it("succeeds if the platform's scheduler fails, and the schedule still fires", async () => {
     answer = () => Promise.reject(new Error("no answer"));
     await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     expect(warnings()).toBe(1);
@@ -77,7 +77,7 @@ describe("storing a workflow", () => {
 });
 
 describe("the sweep", () => {
-  it("tells every ten minutes of all expressions that there are", async () => {
+  it("reconciles all expressions every ten minutes", async () => {
     await storeWorkflow(test.deps, cron("a", "0 9 * * *"));
     await storeWorkflow(test.deps, cron("b", "0 9 * * *"));
     await storeWorkflow(test.deps, cron("c", "5 9 * * *"));
@@ -94,7 +94,7 @@ describe("the sweep", () => {
     );
   });
 
-  it("takes away no rule where there are more schedules than it looks at", async () => {
+  it("deletes no rule if there are more schedules than it reads", async () => {
     const item = { timezone: "UTC", expression: "0 9 * * *", enabled: true, due: "1" };
     const more = { schedule_id: "s", trigger: "t", last_run: null, run_count: 0 };
     const next_run = new Date(TEST_START_MS).toISOString();
@@ -113,14 +113,14 @@ describe("the sweep", () => {
     expect(told).toMatchObject({ ensured: [["0 9 * * *"]], reconciled: [] });
   });
 
-  it("sends the timers that are due, each time", async () => {
+  it("sends the due timers each time", async () => {
     await sweep();
     test.clock.advance(MINUTE);
     await sweep();
     expect(told.swept).toEqual([TEST_START_MS, TEST_START_MS + MINUTE]);
   });
 
-  it("is not held up by a platform that cannot be told", async () => {
+  it("continues if the platform's scheduler fails", async () => {
     answer = () => Promise.reject(new Error("no answer"));
     test.clock.advance(7 * MINUTE);
     await sweep();
@@ -129,7 +129,7 @@ describe("the sweep", () => {
     expect(await test.deps.queues.depth("sweep-dead-letters")).toMatchObject({ visible: 0 });
   });
 
-  it("does the rest of its work where timers cannot be sent, and is tried again", async () => {
+  it("continues if timers cannot be sent, and is retried", async () => {
     let failures = 1;
     const { scheduler } = test.deps;
     const sweepTimers = async (now: number): Promise<number> => {

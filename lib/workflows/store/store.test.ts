@@ -23,7 +23,7 @@ const YAML = onTopic("a", "custom.x");
 const OTHER = onTopic("a", "custom.y");
 
 describe("storing", () => {
-  it("the same text twice makes one revision, another text one more", async () => {
+  it("the same text twice creates one revision, another text a second one", async () => {
     expect(await storeWorkflow(test.deps, YAML)).toMatchObject({ changed: true, head: { revision: 1 } });
     expect(await storeWorkflow(test.deps, YAML)).toMatchObject({ changed: false, head: { revision: 1 } });
     expect(await storeWorkflow(test.deps, OTHER)).toMatchObject({ changed: true, head: { revision: 2 } });
@@ -35,7 +35,7 @@ describe("storing", () => {
     ]);
   });
 
-  it("at the same time gives every text a revision of its own", async () => {
+  it("concurrently gives every text its own revision", async () => {
     const texts = Array.from({ length: 5 }, (_, n) => onTopic("a", `custom.${n}`));
     const saved = await Promise.all(texts.map((text) => storeWorkflow(test.deps, text)));
     expect(saved.map(({ head }) => head.revision).toSorted()).toEqual([1, 2, 3, 4, 5]);
@@ -43,7 +43,7 @@ describe("storing", () => {
     expect(stored.map(({ yaml }) => yaml)).toEqual(texts);
   });
 
-  it("takes definitions that are too large for an item, and steps as deep inside each other as they may be", async () => {
+  it("accepts definitions that are too large for an item, and steps at the maximum nesting", async () => {
     const large = onTopic("large", "custom.x").replace("echo only", "x".repeat(60_000));
     const steps = Array.from(
       { length: 2 },
@@ -62,7 +62,7 @@ describe("storing", () => {
 });
 
 describe("deleting", () => {
-  it("ends its triggers and takes it out of the lists, and keeps its revisions for the runs that hold them", async () => {
+  it("disables its triggers, removes it from lists, and keeps its revisions for the runs that use them", async () => {
     await storeWorkflow(test.deps, YAML);
     await deleteWorkflow(test.deps, "a");
     expect(await inUse()).toEqual([]);
@@ -78,15 +78,15 @@ describe("deleting", () => {
   });
 });
 
-describe("a file that did not change", () => {
-  it("does not undo what was stored by request meanwhile", async () => {
+describe("an unchanged file", () => {
+  it("does not undo a change by request", async () => {
     await fromFile(YAML);
     await storeWorkflow(test.deps, OTHER);
     expect(await fromFile(YAML)).toMatchObject({ changed: false, head: { revision: 2, source: "api" } });
     expect((await findWorkflow(test.deps, "a")).triggers).toMatchObject([{ topic: "custom.y" }]);
   });
 
-  it("does not bring back what was deleted by request; a change of it does", async () => {
+  it("does not restore a workflow deleted by request, unless the file changes", async () => {
     await fromFile(YAML);
     await deleteWorkflow(test.deps, "a");
     expect(await fromFile(YAML)).toMatchObject({ changed: false });
@@ -95,13 +95,13 @@ describe("a file that did not change", () => {
     expect(await inUse()).toEqual(["a 2"]);
   });
 
-  it("comes back with its workflow when it was gone", async () => {
+  it("restores its workflow when it reappears", async () => {
     await fromFile(YAML);
     await deleteWorkflow(test.deps, "a", true);
     expect(await fromFile(YAML)).toMatchObject({ changed: true });
   });
 
-  it("is followed when it was renamed, without a new revision", async () => {
+  it("keeps its workflow when it is renamed, without a new revision", async () => {
     await fromFile(YAML, "old.yaml");
     expect(await fromFile(YAML, "new.yaml")).toMatchObject({
       changed: false,
@@ -111,7 +111,7 @@ describe("a file that did not change", () => {
   });
 });
 
-it("a reader of the catalog sees every change at once, also one made by another process", async () => {
+it("a catalog reader sees every change immediately, including changes by other processes", async () => {
   expect((await test.deps.catalog.current()).heads).toEqual([]);
   await storeWorkflow(test.deps, YAML);
   const first = await test.deps.catalog.current();

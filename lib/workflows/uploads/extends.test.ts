@@ -37,7 +37,7 @@ steps:
 `;
 
 describe("a workflow that extends another", () => {
-  it("takes over its parts, with changes of its own", async () => {
+  it("inherits its parts and applies its own changes", async () => {
     await store(PARENT);
     await store(`
 name: child
@@ -69,7 +69,7 @@ override:
     ["append", ["one echo 1", "two echo 2", "three echo 3", "new x"]],
     ["prepend", ["new x", "one echo 1", "two echo 2", "three echo 3"]],
     ["replace", ["new x"]],
-  ])("puts its steps where it says: %s", async (mode, steps) => {
+  ])("inserts its steps at the requested position: %s", async (mode, steps) => {
     await store(PARENT);
     await store(
       `name: c\nextends: parent\noverride: {steps: {mode: ${mode}, steps: [{name: new, type: bash, command: x}]}}\n`,
@@ -77,7 +77,7 @@ override:
     expect(await stepsOf("c")).toEqual(steps);
   });
 
-  it("merges steps by their names", async () => {
+  it("merges steps by name", async () => {
     await store(PARENT);
     await store(
       "name: c\nextends: parent\noverride: {steps: {mode: merge, steps: [{name: two, type: bash, command: x}, {name: new, type: bash, command: y}]}}\n",
@@ -85,14 +85,14 @@ override:
     expect(await stepsOf("c")).toEqual(["one echo 1", "two x", "three echo 3", "new y"]);
   });
 
-  it("follows it, and so do those that extend the child", async () => {
+  it("follows changes of its parent, and so do its own heirs", async () => {
     await store(PARENT);
     await store("name: child\nextends: parent\n");
     await store("name: grandchild\nextends: child\noverride: {steps: {remove: [three]}}\n");
     await store(PARENT.replace("echo 1", "echo uno"));
     expect(await stepsOf("grandchild")).toEqual(["one echo uno", "two echo 2"]);
     expect(await findWorkflow(test.deps, "grandchild")).toMatchObject({ revision: 2 });
-    // What its parent lost, and it names, keeps it as it was.
+    // If the parent loses a part that the heir names, the heir stays unchanged.
     await store(PARENT.replace(/ {2}- \{name: three.*\n/, ""));
     expect(await stepsOf("child")).toEqual(["one echo 1", "two echo 2"]);
     expect(await stepsOf("grandchild")).toEqual(["one echo uno", "two echo 2"]);
@@ -107,18 +107,18 @@ override:
     ["name: c\nextends: parent\noverride: {steps: {remove: [nine]}}\n", 'has no "nine"'],
     ["name: c\nextends: parent\noverride: {steps: {mode: replace}}\n", "needs at least one entry in steps"],
     ["name: parent\nextends: parent\n", "circular inheritance detected"],
-  ])("is refused as %j", async (text, message) => {
+  ])("is rejected as %j", async (text, message) => {
     await store(PARENT);
     await expect(store(text)).rejects.toThrow(message);
   });
 
-  it("is refused where it would come to extend itself", async () => {
+  it("is rejected if it would extend itself", async () => {
     await store(PARENT);
     await store("name: child\nextends: parent\n");
     await expect(store("name: parent\nextends: child\n")).rejects.toThrow("circular inheritance detected");
   });
 
-  it("may add a step that is named as one of its parent", async () => {
+  it("may add a step with the name of a parent's step", async () => {
     await store(PARENT);
     await store(
       "name: c\nextends: parent\noverride: {steps: {steps: [{name: one, type: bash, command: x}]}}\n",
@@ -126,7 +126,7 @@ override:
     expect(await stepsOf("c")).toEqual(["one echo 1", "two echo 2", "three echo 3", "one-2 x"]);
   });
 
-  it("may lie in a file that is read before the parent's", async () => {
+  it("may be in a file that is read before the parent's", async () => {
     const folder = await mkdtemp(join(tmpdir(), "weft-extends-"));
     try {
       await writeFile(join(folder, "a-child.yaml"), "extends: b-parent\n");

@@ -9,7 +9,7 @@ function findings(yaml: string): string[] {
 }
 
 describe("the lint of a workflow", () => {
-  it("finds nothing in templates that are sound", () => {
+  it("reports nothing for valid templates", () => {
     expect(
       findings(
         'name: w\nparams: [{name: x}, {name: y}]\nsteps: [{name: s, type: bash, command: "echo {{Target}} \'{{x}}\'", log: "{{y}}"}]',
@@ -17,7 +17,7 @@ describe("the lint of a workflow", () => {
     ).toEqual([]);
   });
 
-  it("names the step and field of a template that does not parse, nested ones too", () => {
+  it("reports the step and field of a template that does not parse, including nested ones", () => {
     const yaml = `
 name: w
 steps:
@@ -35,7 +35,7 @@ steps:
     ]);
   });
 
-  it("warns of values that jq would read as its program and of | raw, but for the file's own text", () => {
+  it("warns of values that jq would read as its program and of | raw, except for the file's own text", () => {
     const command = "jq '.{{Target}}' f; jq '.{{tool}}' f; {{x | raw}}";
     const yaml = `name: w\nparams: [{name: tool, default: ls}, {name: x}]\nsteps: [{name: s, type: bash, command: ${JSON.stringify(command)}}]`;
     const found = findings(yaml);

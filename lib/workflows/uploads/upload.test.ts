@@ -25,7 +25,7 @@ describe("a body", () => {
     ["JSON of a further type", "application/vnd.weft+json", JSON_TEXT],
     ["JSON as curl sends it", "application/x-www-form-urlencoded", ` ${JSON_TEXT}`],
     ["YAML inside JSON", "application/json", JSON.stringify({ yaml: YAML })],
-  ])("is taken as %s", async (_name, contentType, text) => {
+  ])("is accepted as %s", async (_name, contentType, text) => {
     expect(savedAnswer.parse(await upload(text, contentType))).toMatchObject({
       name: "a",
       kind: "module",
@@ -43,18 +43,18 @@ describe("a body", () => {
       "x",
       "content-type: must be application/yaml or application/json, not image/png",
     ],
-  ])("that is %s is refused", async (_name, contentType, text, message) => {
+  ])("that is %s is rejected", async (_name, contentType, text, message) => {
     await expect(upload(text, contentType)).rejects.toMatchObject({ code: "bad_request", message });
   });
 
-  it("is refused with line, column and place", async () => {
+  it("is rejected with line, column and path", async () => {
     await expect(upload("name: a\nsteps:\n  - {name: s, type: nonsense}\n")).rejects.toMatchObject({
       code: "bad_request",
       message: expect.stringMatching(/^line 3, column \d+: steps\[0\]\.type: .*bash.*function.*llm/),
     });
   });
 
-  it("brings warnings for what is stored and not read", async () => {
+  it("produces warnings for keys that are ignored", async () => {
     const { warnings } = await upload(
       "name: a\nsteps: [{name: s, type: bash, command: echo, colour: red}]\n",
     );
@@ -62,7 +62,7 @@ describe("a body", () => {
   });
 });
 
-it("a stored workflow is shown with all that lists tell of it, and found by kind, tag and words", async () => {
+it("a stored workflow is returned with all list fields, and found by kind, tag and text", async () => {
   await upload(
     "name: a\ndescription: Finds Things\ntags: [x, y]\nparams: [{name: target, required: true}]\nsteps: [{name: s, type: bash, command: echo}]\n",
   );

@@ -15,7 +15,7 @@ const validate = async (text: string, strict = false) =>
     .parse(await validateWorkflow(test.deps, { text, contentType: "application/yaml" }, strict));
 
 describe("validation", () => {
-  it("tells every problem with its place, and stores nothing", async () => {
+  it("reports every problem with its position, and stores nothing", async () => {
     expect(await validate("name: a\nsteps:\n  - {name: s, type: bsh}\n  - {name: t, type: bash}\n")).toEqual({
       valid: false,
       name: "",
@@ -33,7 +33,7 @@ describe("validation", () => {
     });
   });
 
-  it("gives the warnings with the errors, those of names as well", async () => {
+  it("returns warnings together with errors, including those about names", async () => {
     const text =
       "name: a\ncolour: red\nsteps:\n  - {name: s, type: bsh}\n  - {name: t, type: bash, command: 'echo {{nobody}}'}\n";
     expect(await validate(text)).toMatchObject({
@@ -43,7 +43,7 @@ describe("validation", () => {
     });
   });
 
-  it("takes keys that nothing reads as warnings, and with strict as errors", async () => {
+  it("reports unknown keys as warnings, and with strict as errors", async () => {
     const text = "name: a\nsteps: [{name: s, type: bash, command: echo, colour: red}]\n";
     expect(await validate(text)).toMatchObject({
       valid: true,
@@ -59,7 +59,7 @@ describe("validation", () => {
     });
   });
 
-  it("tells of names that nothing gives a value, wherever they stand", async () => {
+  it("reports undefined names in every position", async () => {
     const text = `
 name: a
 params: [{name: given}]

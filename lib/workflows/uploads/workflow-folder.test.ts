@@ -31,7 +31,7 @@ const inUse = async (): Promise<string[]> =>
 const until = (wanted: string[]) =>
   vi.waitFor(async () => expect(await inUse()).toEqual(wanted), { timeout: 10_000, interval: 20 });
 
-it("reads what is there when it opens, below folders too, and nothing that is no workflow", async () => {
+it("reads all workflows when it opens, also in subfolders, and ignores other files", async () => {
   await mkdir(join(folder, "common"));
   await write("a.yaml", onTopic("a", "x"));
   await write("common/b.yml", onTopic("b", "x"));
@@ -45,7 +45,7 @@ it("reads what is there when it opens, below folders too, and nothing that is no
   ]);
 });
 
-it("opens again with nothing changed and nothing new, however many files there are", async () => {
+it("reopens without storing anything new, regardless of the number of files", async () => {
   const names = Array.from({ length: 40 }, (_, n) => `w${n}`);
   await mkdir(join(folder, "deep/er"), { recursive: true });
   for (const name of names) await write(`deep/er/${name}.yaml`, onTopic(name, "x"));
@@ -57,7 +57,7 @@ it("opens again with nothing changed and nothing new, however many files there a
   expect(await allWorkflows(test.deps)).toEqual(first);
 });
 
-it("follows what is added, changed and taken away while it is open", async () => {
+it("follows added, changed and deleted files while it is open", async () => {
   await reopen();
   await write("a.yaml", onTopic("a", "x"));
   await until(["a 1 a.yaml"]);
@@ -73,7 +73,7 @@ it("follows what is added, changed and taken away while it is open", async () =>
   await until([]);
 });
 
-it("keeps the workflow of a file that was renamed, while it was open or closed", async () => {
+it("keeps the workflow of a file that is renamed, while open or closed", async () => {
   await write("a.yaml", onTopic("a", "x"));
   await reopen();
   await rename(join(folder, "a.yaml"), join(folder, "b.yaml"));
@@ -88,7 +88,7 @@ it("keeps the workflow of a file that was renamed, while it was open or closed",
   expect((await inUse()).map((one) => one.replace(/ \d+ /, " "))).toEqual(["a c.yaml"]);
 });
 
-it("takes away workflows whose files went while it was closed, and leaves those that were stored by request", async () => {
+it("deletes workflows whose files were deleted while it was closed, and keeps those stored by request", async () => {
   await write("a.yaml", onTopic("a", "x"));
   await write("b.yaml", onTopic("b", "x"));
   await reopen();
@@ -101,7 +101,7 @@ it("takes away workflows whose files went while it was closed, and leaves those 
   expect(await inUse()).toEqual(["b 2 b.yaml"]);
 });
 
-it("a read of an unchanged file undoes no request", async () => {
+it("undoes no request when it reads an unchanged file", async () => {
   await write("a.yaml", onTopic("a", "x"));
   await reopen();
   await storeWorkflow(test.deps, onTopic("a", "y"));
@@ -109,14 +109,14 @@ it("a read of an unchanged file undoes no request", async () => {
   expect((await allWorkflows(test.deps))[0]?.triggers).toMatchObject([{ topic: "y" }]);
 });
 
-it("takes away the workflow of a file that gives it another name", async () => {
+it("deletes the old workflow of a file that renames it", async () => {
   await write("a.yaml", onTopic("a", "x"));
   await reopen();
   await write("a.yaml", onTopic("b", "x"));
   await until(["b 1 a.yaml"]);
 });
 
-it("gives a name that two files have to the one that is called so, and the other its file's name", async () => {
+it("gives a name used in two files to the file with that name, and the other workflow its file's name", async () => {
   const flow = (name: string, more: string) => `kind: flow\nname: ${name}\n${more}`;
   await mkdir(join(folder, "parts"));
   await write("site.yaml", flow("shop", "modules: [{name: m, path: parts/look.yaml}]\n"));
