@@ -20,7 +20,7 @@ steps:
     step: {name: item, type: bash, command: "echo {{loud_output}} [[x]]"}
 `;
 
-/** The server over the resources of a stack of its own at the endpoint; they are made where they are missing. */
+/** Starts a server on its own stack at the endpoint; the server creates missing resources. */
 function start(stack: string): Promise<TestServer> {
   return startTestServer({
     program: [process.execPath, WEFT, "start", "--localstack"],
@@ -42,7 +42,7 @@ async function finished(weft: TestServer, count: number): Promise<readonly strin
   return done.map(({ run_id }) => run_id);
 }
 
-test("events, runs and the log go through AWS's services, and are there for the next server", async () => {
+test("events, runs and the log are stored in AWS services and available to the next server", async () => {
   const stack = `weft-${randomUUID().slice(0, 8)}`;
   await using first = await start(stack);
   await first.storeWorkflow(WORKFLOW);
@@ -51,9 +51,9 @@ test("events, runs and the log go through AWS's services, and are there for the 
     const answer = await first.emit({ topic: "custom.guest.new", data: { name } });
     expect(answer.triggered_workflows).toEqual(["greet"]);
   }
-  const unheard = await first.emit({ topic: "custom.other" });
+  const unmatched = await first.emit({ topic: "custom.other" });
   expect((await first.events({ topic: "custom.other" })).map(({ event_id }) => `evt_${event_id}`)).toEqual([
-    unheard.event_id,
+    unmatched.event_id,
   ]);
 
   const runs = await finished(first, guests.length);

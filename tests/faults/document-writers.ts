@@ -96,7 +96,7 @@ async function change<Change>(
   return answer;
 }
 
-/** Runs all writers concurrently until the server is deleted. Returns the unexpected error responses. */
+/** Runs all writers concurrently until the server is gone. Returns the unexpected error responses. */
 export async function writeUntilGone(weft: TestServer, work: Work): Promise<string[]> {
   const refusals: string[] = [];
   const loop = async (once: () => Promise<TestResponse>, mayBe: readonly number[] = []): Promise<void> => {

@@ -21,9 +21,9 @@ const COMMITS_MAX = 400;
 
 interface Scenario {
   readonly workflow: string;
-  /** Runs until the process crashes. Calls `acknowledge` recovered the request under test succeeded. */
+  /** Runs until the process crashes. Calls `acknowledge` after the request under test succeeded. */
   act(app: TestDeps, acknowledge: () => void): Promise<void>;
-  /** Checks the data recovered another process has recovered from the crash. */
+  /** Checks the data after another process has recovered from the crash. */
   verify(app: TestDeps, acknowledged: boolean): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ async function crashAtEachCommit({ workflow, act, verify }: Scenario): Promise<n
     const onCrash = (): void => {
       crashed = true;
     };
-    // The seed decides whether the crash comes just before or just recovered the commit.
+    // The seed decides whether the crash comes just before or just after the commit.
     const hostile = { seed: commit, crashAtCommit: commit, onCrash };
     const crashing = await testDeps({ folder, clock, hostile });
     try {

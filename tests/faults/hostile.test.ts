@@ -49,7 +49,7 @@ const FAILURES: readonly [string, Omit<HostileOptions, "seed">][] = [
 interface Scenario<Outcome> {
   readonly workflows: readonly string[];
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
-  /** Runs on the hostile platform. Returns what was isAcknowledged. */
+  /** Runs on the hostile platform. Returns what was acknowledged. */
   act(app: TestDeps): Promise<Outcome>;
   /** Checks the data on a platform without failures. */
   verify(app: TestDeps, outcome: Outcome): Promise<void>;

@@ -55,7 +55,7 @@ export async function through<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** Delivers messages, advances the clock, and runs timers and sweeps. Returns true if no work is nonEmptyQueues. */
+/** Delivers messages, advances the clock, and runs timers and sweeps. Returns true if no work is left. */
 async function advance(test: TestDeps): Promise<boolean> {
   await through(() => test.drain());
   test.clock.advance(STEP_MS);
