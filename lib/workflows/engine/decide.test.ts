@@ -36,14 +36,15 @@ function conducted(program: Program) {
   };
 }
 
-const asked = ({ requests }: Decision): string[] => requests.map(({ key, phase }) => `${key} ${phase}`);
+const requestedSteps = ({ requests }: Decision): string[] =>
+  requests.map(({ key, phase }) => `${key} ${phase}`);
 
 describe("a sequence", () => {
   it("requests one step after another and completes", () => {
     const run = conducted(programOf([bash("a"), bash("b")]));
-    expect(asked(run.tell({ type: "start" }))).toEqual(["a run"]);
-    expect(asked(run.answer("a"))).toEqual(["b run"]);
-    expect(asked(run.answer("b"))).toEqual([]);
+    expect(requestedSteps(run.tell({ type: "start" }))).toEqual(["a run"]);
+    expect(requestedSteps(run.answer("a"))).toEqual(["b run"]);
+    expect(requestedSteps(run.answer("b"))).toEqual([]);
     expect(run.state).toMatchObject({ status: "completed", done: 2, frames: {} });
     expect(run.history.map(({ type }) => type)).toEqual([
       "run.started",
@@ -62,15 +63,15 @@ describe("a sequence", () => {
     const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
     run.tell({ type: "start" });
     run.answer("a");
-    expect(asked(run.answer("b", { status: "failed", error: "no luck" }))).toEqual([]);
+    expect(requestedSteps(run.answer("b", { status: "failed", error: "no luck" }))).toEqual([]);
     expect(run.state).toMatchObject({ status: "failed", error: "no luck", done: 1 });
   });
 
   it("continues after a tolerated failure and after a skipped step", () => {
     const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
     run.tell({ type: "start" });
-    expect(asked(run.answer("a", { status: "failed", tolerated: true }))).toEqual(["b run"]);
-    expect(asked(run.answer("b", { status: "skipped" }))).toEqual(["c run"]);
+    expect(requestedSteps(run.answer("a", { status: "failed", tolerated: true }))).toEqual(["b run"]);
+    expect(requestedSteps(run.answer("b", { status: "skipped" }))).toEqual(["c run"]);
     run.answer("c");
     expect(run.state).toMatchObject({ status: "completed", done: 3 });
   });
@@ -90,17 +91,17 @@ describe("a sequence", () => {
       const decision = run.tell(input);
       expect(decision.entries).toEqual([]);
       expect(decision.state).toBe(before);
-      expect(asked(decision)).toEqual(["b run"]);
+      expect(requestedSteps(decision)).toEqual(["b run"]);
     }
   });
 
   it("runs the modules of a flow in order, with distinct keys for equal step names", () => {
     const run = conducted(programOf([bash("a")], [bash("a"), parallel("p", [bash("x")])]));
-    expect(asked(run.tell({ type: "start" }))).toEqual(["m0/a run"]);
-    expect(asked(run.answer("m0/a"))).toEqual(["m1/a run"]);
-    expect(asked(run.answer("m1/a"))).toEqual(["m1/p enter"]);
-    expect(asked(run.answer("m1/p", { total: 1, parallel: 9 }))).toEqual(["m1/x run"]);
-    expect(asked(run.answer("m1/x"))).toEqual(["m1/p leave"]);
+    expect(requestedSteps(run.tell({ type: "start" }))).toEqual(["m0/a run"]);
+    expect(requestedSteps(run.answer("m0/a"))).toEqual(["m1/a run"]);
+    expect(requestedSteps(run.answer("m1/a"))).toEqual(["m1/p enter"]);
+    expect(requestedSteps(run.answer("m1/p", { total: 1, parallel: 9 }))).toEqual(["m1/x run"]);
+    expect(requestedSteps(run.answer("m1/x"))).toEqual(["m1/p leave"]);
     run.answer("m1/p");
     expect(run.state).toMatchObject({ status: "completed", done: 3 });
   });
@@ -110,9 +111,9 @@ describe("a decision", () => {
   it("continues forwards, backwards, or at the end of the module; an unknown name is ignored", () => {
     const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
     run.tell({ type: "start" });
-    expect(asked(run.answer("a", { goto: "c" }))).toEqual(["c run"]);
-    expect(asked(run.answer("c", { goto: "a" }))).toEqual(["a run"]);
-    expect(asked(run.answer("a", { goto: "gone" }))).toEqual(["b run"]);
+    expect(requestedSteps(run.answer("a", { goto: "c" }))).toEqual(["c run"]);
+    expect(requestedSteps(run.answer("c", { goto: "a" }))).toEqual(["a run"]);
+    expect(requestedSteps(run.answer("a", { goto: "gone" }))).toEqual(["b run"]);
     run.answer("b", { goto: "_end" });
     expect(run.state).toMatchObject({ status: "completed", done: 4, jumps: 3 });
     expect(replay(run.history)).toEqual(run.state);
@@ -136,14 +137,14 @@ describe("a retried step", () => {
     const run = conducted(programOf([bash("a"), bash("b")]));
     run.tell({ type: "start" });
     const first = run.state.frames.a?.dispatch ?? 0;
-    expect(asked(run.answer("a", { status: "failed", retry_at: 50 }))).toEqual([]);
+    expect(requestedSteps(run.answer("a", { status: "failed", retry_at: 50 }))).toEqual([]);
     expect(waiting(run.state)).toEqual([{ input: { type: "retry", key: "a", dispatch: first }, at: 50 }]);
     expect(run.tell({ type: "result", key: "a", dispatch: first, status: "completed" }).entries).toEqual([]);
     expect(run.tell({ type: "retry", key: "a", dispatch: first + 1 }).entries).toEqual([]);
-    const again = run.tell({ type: "retry", key: "a", dispatch: first });
-    expect(again.requests).toMatchObject([{ key: "a", phase: "run", tries: 2 }]);
+    const retried = run.tell({ type: "retry", key: "a", dispatch: first });
+    expect(retried.requests).toMatchObject([{ key: "a", phase: "run", tries: 2 }]);
     expect(run.tell({ type: "retry", key: "a", dispatch: first }).entries).toEqual([]);
-    expect(asked(run.answer("a"))).toEqual(["b run"]);
+    expect(requestedSteps(run.answer("a"))).toEqual(["b run"]);
     expect(run.history.filter(({ type }) => type === "step.waits")).toHaveLength(1);
   });
 });
@@ -174,7 +175,7 @@ describe("a run that is ended from outside", () => {
   it("can be cancelled before its start, and failed with a reason", () => {
     const early = conducted(programOf([bash("a")]));
     early.tell({ type: "cancel", reason: "no" });
-    expect(asked(early.tell({ type: "start" }))).toEqual([]);
+    expect(requestedSteps(early.tell({ type: "start" }))).toEqual([]);
     expect(early.state.status).toBe("cancelled");
     const broken = conducted(programOf([bash("a")]));
     broken.tell({ type: "start" });
@@ -186,11 +187,13 @@ describe("a run that is ended from outside", () => {
 describe("parallel-steps", () => {
   it("starts all children concurrently, lets each finish, and fails with the count and the first error", () => {
     const run = conducted(programOf([parallel("p", [bash("a"), bash("b"), bash("c")]), bash("after")]));
-    expect(asked(run.tell({ type: "start" }))).toEqual(["p enter"]);
-    expect(asked(run.answer("p", { total: 3, parallel: 256 }))).toEqual(["a run", "b run", "c run"]);
-    expect(asked(run.answer("b", { status: "failed", error: "b broke" }))).toEqual([]);
-    expect(asked(run.answer("a", { status: "failed", tolerated: true, error: "never mind" }))).toEqual([]);
-    expect(asked(run.answer("c"))).toEqual(["p leave"]);
+    expect(requestedSteps(run.tell({ type: "start" }))).toEqual(["p enter"]);
+    expect(requestedSteps(run.answer("p", { total: 3, parallel: 256 }))).toEqual(["a run", "b run", "c run"]);
+    expect(requestedSteps(run.answer("b", { status: "failed", error: "b broke" }))).toEqual([]);
+    expect(
+      requestedSteps(run.answer("a", { status: "failed", tolerated: true, error: "never mind" })),
+    ).toEqual([]);
+    expect(requestedSteps(run.answer("c"))).toEqual(["p leave"]);
     // The children decide, whatever the executor reports.
     run.answer("p", { status: "failed", error: "b broke" });
     expect(run.state).toMatchObject({ status: "failed", error: "1 of 3 failed, the first: b broke" });
@@ -201,13 +204,13 @@ describe("parallel-steps", () => {
     run.tell({ type: "start" });
     run.answer("p", { total: 1, parallel: 1 });
     run.answer("a", { status: "failed", error: "a broke" });
-    expect(asked(run.answer("p", { status: "failed", tolerated: true }))).toEqual(["after run"]);
+    expect(requestedSteps(run.answer("p", { status: "failed", tolerated: true }))).toEqual(["after run"]);
   });
 
   it("ends without children if it is skipped or its `enter` phase fails", () => {
     const skipped = conducted(programOf([parallel("p", [bash("a")]), bash("after")]));
     skipped.tell({ type: "start" });
-    expect(asked(skipped.answer("p", { status: "skipped" }))).toEqual(["after run"]);
+    expect(requestedSteps(skipped.answer("p", { status: "skipped" }))).toEqual(["after run"]);
     const failed = conducted(programOf([foreach("f", bash("a")), bash("after")]));
     failed.tell({ type: "start" });
     failed.answer("f", { status: "failed", error: "no such file" });
@@ -219,7 +222,7 @@ describe("parallel-steps", () => {
     run.tell({ type: "start" });
     const dispatch = run.state.frames.p?.dispatch ?? 0;
     run.answer("p", { total: 1, parallel: 1 });
-    const again = run.tell({
+    const repeated = run.tell({
       type: "result",
       key: "p",
       dispatch,
@@ -227,8 +230,8 @@ describe("parallel-steps", () => {
       total: 7,
       parallel: 7,
     });
-    expect(again.entries).toEqual([]);
-    expect(asked(again)).toEqual(["a run"]);
+    expect(repeated.entries).toEqual([]);
+    expect(requestedSteps(repeated)).toEqual(["a run"]);
     expect(run.state.frames.p?.dispatch).not.toBe(dispatch);
   });
 });
@@ -243,9 +246,9 @@ describe("foreach", () => {
       { key: "a#1000", items: [1_000, 2_000] },
     ]);
     expect(run.answer("a#1000").requests).toMatchObject([{ key: "a#2000", items: [2_000, 2_500] }]);
-    expect(asked(run.answer("a#2000", { failed_items: 1, status: "failed", error: "item 2001" }))).toEqual([
-      "f leave",
-    ]);
+    expect(
+      requestedSteps(run.answer("a#2000", { failed_items: 1, status: "failed", error: "item 2001" })),
+    ).toEqual(["f leave"]);
     run.answer("f", { status: "failed", error: "item 7" });
     expect(run.state).toMatchObject({ status: "failed", error: "4 of 2500 failed, the first: item 7" });
   });
@@ -253,17 +256,17 @@ describe("foreach", () => {
   it("runs container children with the configured concurrency", () => {
     const run = conducted(programOf([foreach("f", parallel("p", [bash("a")]))]));
     run.tell({ type: "start" });
-    expect(asked(run.answer("f", { total: 3, parallel: 2 }))).toEqual(["p#0 enter", "p#1 enter"]);
-    expect(asked(run.answer("p#1", { total: 1, parallel: 1 }))).toEqual(["a#1 run"]);
-    expect(asked(run.answer("a#1"))).toEqual(["p#1 leave"]);
-    expect(asked(run.answer("p#1"))).toEqual(["p#2 enter"]);
+    expect(requestedSteps(run.answer("f", { total: 3, parallel: 2 }))).toEqual(["p#0 enter", "p#1 enter"]);
+    expect(requestedSteps(run.answer("p#1", { total: 1, parallel: 1 }))).toEqual(["a#1 run"]);
+    expect(requestedSteps(run.answer("a#1"))).toEqual(["p#1 leave"]);
+    expect(requestedSteps(run.answer("p#1"))).toEqual(["p#2 enter"]);
   });
 
   it("is left immediately without items", () => {
     const run = conducted(programOf([foreach("f", bash("a")), parallel("p", [])]));
     run.tell({ type: "start" });
-    expect(asked(run.answer("f", { total: 0, parallel: 4 }))).toEqual(["f leave"]);
-    expect(asked(run.answer("f"))).toEqual(["p enter"]);
+    expect(requestedSteps(run.answer("f", { total: 0, parallel: 4 }))).toEqual(["f leave"]);
+    expect(requestedSteps(run.answer("f"))).toEqual(["p enter"]);
     run.answer("p", { total: 0, parallel: 1 });
     run.answer("p");
     expect(run.state.status).toBe("completed");
@@ -327,16 +330,16 @@ describe("size", () => {
     let peakFrames = 0;
     const pending: Input[] = [{ type: "start" }];
     let state = NEW_RUN;
-    for (let told = 0; told < 2_000 && pending.length > 0; told += 1) {
+    for (let turns = 0; turns < 2_000 && pending.length > 0; turns += 1) {
       const decision = decide(program, state, pending.shift() as Input);
       state = decision.state;
       peakFrames = Math.max(peakFrames, Object.keys(state.frames).length);
       for (const { key, dispatch, phase, step_type } of decision.requests) {
         const total = step_type === "foreach" ? 256 : 8;
-        const opened = phase === "enter" ? { total, parallel: 256 } : {};
+        const entered = phase === "enter" ? { total, parallel: 256 } : {};
         // Leaves never answer, so the maximum number of concurrent steps is reached.
         if (phase === "enter")
-          pending.push({ type: "result", key, dispatch, status: "completed", ...opened });
+          pending.push({ type: "result", key, dispatch, status: "completed", ...entered });
       }
     }
     expect(pending).toEqual([]);
@@ -391,10 +394,10 @@ describe("a step whose executor was lost", () => {
 
   it("ignores a duplicate report, and one about an answered request", () => {
     const { state } = lost(started.state, 2);
-    const again = { type: "lost", key: "a", dispatch: 1, attempt: 2 } as const;
-    expect(decide(program, state, again).entries).toEqual([]);
+    const lostInput = { type: "lost", key: "a", dispatch: 1, attempt: 2 } as const;
+    expect(decide(program, state, lostInput).entries).toEqual([]);
     const answered = decide(program, state, { type: "result", key: "a", dispatch: 2, status: "completed" });
-    expect(decide(program, answered.state, { ...again, dispatch: 2 }).entries).toEqual([]);
+    expect(decide(program, answered.state, { ...lostInput, dispatch: 2 }).entries).toEqual([]);
   });
 
   it("is given up after ten attempts", () => {
@@ -434,15 +437,15 @@ describe("a step whose executor was lost", () => {
     const world = (request: { phase: string }) =>
       ({ status: "completed", ...(request.phase === "enter" ? { total: 2_500, parallel: 4 } : {}) }) as const;
     let { state, requests } = decide(nested, NEW_RUN, { type: "start" });
-    for (let told = 0; told < 20 && state.status === "running"; told += 1) {
+    for (let turns = 0; turns < 20 && state.status === "running"; turns += 1) {
       const [request] = requests;
       if (request === undefined) break;
       const { key, dispatch } = request;
-      const again =
+      const decision =
         request.attempt === undefined
           ? decide(nested, state, { type: "lost", key, dispatch, attempt: 2 })
           : decide(nested, state, resultOf(request, world));
-      ({ state, requests } = again);
+      ({ state, requests } = decision);
     }
     expect(state).toMatchObject({ status: "completed", done: 1 });
     // Enter, three batches and leave, each requested twice.

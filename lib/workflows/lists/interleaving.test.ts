@@ -261,7 +261,7 @@ it("finds every asset by its latest fields, with partly visible transactions and
 
 const LETTERS = 6;
 
-it("lists every dead letter that was not deleted, with partly visible transactions and two concurrent indexers", async () => {
+it("lists every remaining dead letter, with partly visible transactions and two concurrent indexers", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

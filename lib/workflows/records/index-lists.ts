@@ -60,8 +60,8 @@ export async function indexEventRecords(
  */
 async function indexRuns(deps: ListDeps, ended: readonly string[]): Promise<void> {
   const marks = await allOf(deps, runList.name, "mark", MARKS_A_PARTITION);
-  const told = new Set(ended);
-  const last = marks.reduce((max, { sk, order = "" }) => (told.has(sk) && order > max ? order : max), "");
+  const endedIds = new Set(ended);
+  const last = marks.reduce((max, { sk, order = "" }) => (endedIds.has(sk) && order > max ? order : max), "");
   const due = marks.length > RUNS_WAITING_MAX ? marks : marks.filter(({ order = "" }) => order <= last);
   await indexRecords(deps, runList, [...due.map(({ sk }) => sk), ...ended], due);
 }

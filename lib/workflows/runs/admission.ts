@@ -102,7 +102,7 @@ async function limitTime(deps: AdmissionDeps, { run_id, timeout }: StoredRun): P
   });
 }
 
-/** The writes that release a run's slot with its end, and its queue position with its start; `next` is its next state. */
+/** Returns the writes that release a run's slot at its end, and its queue position at its start; `next` is the new state. */
 export function releaseWrites(run: StoredRun, next: StoredRun): Write[] {
   const writes: Write[] = [];
   if (run.slot !== undefined && isTerminal(next.status)) writes.push(leaveSlot(run.slot));

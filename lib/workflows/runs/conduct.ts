@@ -162,10 +162,13 @@ export async function endSteps(
   if (!isTerminal(run.status) || run.active === undefined) return run;
   await deps.claims.take(runFinishedKey(run.run_id));
   if (wasAdmitted(run)) return releaseJobSlot(deps, run);
-  const told = await deps.tables.update(runsTable, runKey(run.run_id), { remove: ["active", "moved_at"] }, [
-    ["version", "=", run.version],
-  ]);
-  return told ?? run;
+  const updated = await deps.tables.update(
+    runsTable,
+    runKey(run.run_id),
+    { remove: ["active", "moved_at"] },
+    [["version", "=", run.version]],
+  );
+  return updated ?? run;
 }
 
 /** Records the events once: a duplicate message finds the item of the first one. */

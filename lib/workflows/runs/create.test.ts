@@ -30,7 +30,7 @@ const compose = async (request: Partial<RunRequest> = {}) => {
 const start = (body: unknown) => startRun(test.deps, startBody.parse(body));
 
 describe("parameters", () => {
-  it("have the given value, else the default, which may name earlier parameters, the target and built-in variables", async () => {
+  it("have the given value, else the default, which may name earlier params, target and built-ins", async () => {
     await storeWorkflow(
       test.deps,
       withParams(

@@ -92,9 +92,9 @@ export class PlannedSteps {
     const given = Object.fromEntries(
       Object.entries(inFlow?.params ?? {}).map(([name, text]) => [name, outer.text(text)]),
     );
-    const asked = { params: { ...run.params, ...given }, target: run.target, now: run.now };
+    const paramSources = { params: { ...run.params, ...given }, target: run.target, now: run.now };
     const base = inFlow === undefined ? run.values : { ...run.values, ModuleName: module.name };
-    const { values } = paramValues(inFlow === undefined ? [] : params, { ...base }, asked);
+    const { values } = paramValues(inFlow === undefined ? [] : params, { ...base }, paramSources);
     let fate: Fate =
       module.excluded === true
         ? { will: "skip", reason: `the run leaves module ${module.name} out` }

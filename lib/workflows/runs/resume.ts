@@ -114,8 +114,8 @@ function restarted(program: Program, kept: readonly HistoryEntry[], whole: reado
   for (const { key, dispatch } of underWay(program, state)) {
     const last = whole.findLast((entry) => entry.type === "step.requested" && entry.key === key);
     const attempt = last?.type === "step.requested" ? (last.attempt ?? 1) : 1;
-    const again = Math.min(ATTEMPTS_MAX, attempt + 1);
-    const decision = decide(program, state, { type: "lost", key, dispatch, attempt: again });
+    const nextAttempt = Math.min(ATTEMPTS_MAX, attempt + 1);
+    const decision = decide(program, state, { type: "lost", key, dispatch, attempt: nextAttempt });
     state = decision.state;
     entries.push(...decision.entries);
   }

@@ -55,11 +55,11 @@ function container(deps: Deps, max: number, seed: number, onRefused: () => void)
 async function startAll(max: number, running: number): Promise<number> {
   test = await testDeps({ settings: { RUNS_CONCURRENCY_MAX: String(max) } });
   await storeWorkflow(test.deps, "name: one\nsteps: [{name: s, type: bash, command: echo}]\n");
-  let refused = 0;
+  let rejectedCount = 0;
   const starts: (() => Promise<unknown>)[] = [];
   const containers = Array.from({ length: CONTAINERS }, (_, seed) =>
     container(test.deps, max, seed + 1, () => {
-      refused += 1;
+      rejectedCount += 1;
     }),
   );
   for (let count = 0; count < running + CONTAINERS * STARTS; count += 1) {
@@ -68,9 +68,9 @@ async function startAll(max: number, running: number): Promise<number> {
     starts.push(() => conduct(deps, { run_id, input: { type: "start" } }));
   }
   for (const start of starts.splice(0, running)) await start();
-  refused = 0;
+  rejectedCount = 0;
   await Promise.all(starts.map((start) => start()));
-  return refused;
+  return rejectedCount;
 }
 
 const running = async (): Promise<number> =>
@@ -83,14 +83,14 @@ describe("run slots taken by many functions concurrently", () => {
     { max: 200, before: 30 },
     { max: 160, before: 0 },
   ])("rarely conflict: $max slots, $before taken before", async ({ max, before }) => {
-    const refused = await startAll(max, before);
+    const rejectedCount = await startAll(max, before);
     expect(await running()).toBe(CONTAINERS * STARTS + before);
-    expect(refused / (CONTAINERS * STARTS)).toBeLessThan(0.2);
+    expect(rejectedCount / (CONTAINERS * STARTS)).toBeLessThan(0.2);
   });
 
   it("are all taken, and further runs wait, if there are fewer slots than runs", async () => {
-    const refused = await startAll(100, 0);
+    const rejectedCount = await startAll(100, 0);
     expect(await running()).toBe(100);
-    expect(refused / (CONTAINERS * STARTS)).toBeLessThan(0.5);
+    expect(rejectedCount / (CONTAINERS * STARTS)).toBeLessThan(0.5);
   });
 });

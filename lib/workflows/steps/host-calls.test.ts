@@ -86,7 +86,7 @@ describe("records", () => {
   it("can be read by a script", async () => {
     let answers: Answer[] = [];
     const runId = await run(async (ask) => {
-      const asked = [
+      const queries = [
         ...QUESTIONS,
         { of: "totals" },
         { of: "runs" },
@@ -94,7 +94,7 @@ describe("records", () => {
         { of: "run", run: "none" },
       ];
       answers = [];
-      for (const question of asked) answers.push((await ask("records", question, stop)) as Answer);
+      for (const question of queries) answers.push((await ask("records", question, stop)) as Answer);
       return "read";
     });
     await fill();
@@ -237,13 +237,13 @@ describe("a command on another host", () => {
   };
 
   it("follows the settings of remote-bash, with the step's environment, and closes the connection", async () => {
-    const seen: { target: SshTarget; command?: RemoteCommand; closed?: true }[] = [];
+    const connections: { target: SshTarget; command?: RemoteCommand; closed?: true }[] = [];
     const remote: Remote = {
       settings,
       docker: () => Promise.reject(new Error("no container was asked for")),
       ssh: async (target) => {
-        const one: (typeof seen)[number] = { target };
-        seen.push(one);
+        const one: (typeof connections)[number] = { target };
+        connections.push(one);
         return {
           run: async (command) => {
             one.command = command;
@@ -260,16 +260,16 @@ describe("a command on another host", () => {
       close: async () => undefined,
     };
     const answers: unknown[] = [];
-    const asked = { host: "h.example", command: "uptime", user: "u", password: "p", port: "2222" };
+    const sshCall = { host: "h.example", command: "uptime", user: "u", password: "p", port: "2222" };
     await run(async (ask) => {
-      answers.push(await ask("ssh", asked, stop));
-      answers.push(await ask("ssh", { ...asked, key_path: "/etc/shadow" }, stop).catch(String));
-      answers.push(await ask("ssh", { ...asked, port: "0" }, stop).catch(String));
-      answers.push(await ask("ssh", { ...asked, host: "-oProxyCommand=id" }, stop).catch(String));
-      answers.push(await ask("ssh", { ...asked, password: "" }, stop).catch(String));
+      answers.push(await ask("ssh", sshCall, stop));
+      answers.push(await ask("ssh", { ...sshCall, key_path: "/etc/shadow" }, stop).catch(String));
+      answers.push(await ask("ssh", { ...sshCall, port: "0" }, stop).catch(String));
+      answers.push(await ask("ssh", { ...sshCall, host: "-oProxyCommand=id" }, stop).catch(String));
+      answers.push(await ask("ssh", { ...sshCall, password: "" }, stop).catch(String));
     }, remote);
     await open.drain();
-    expect(seen).toMatchObject([
+    expect(connections).toMatchObject([
       {
         target: { host: "h.example", port: 2222, user: "u", password: "p" },
         command: { script: "uptime", env: { WEFT_WORKFLOW: "m", WEFT_STEP: "s" } },
@@ -335,15 +335,15 @@ it("a request to a language model follows the settings of llm steps", async () =
 describe("a notice", () => {
   let server: Server;
   let origin: string;
-  const told: { url: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[] = [];
+  const notices: { url: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[] = [];
   beforeEach(async () => {
-    told.length = 0;
+    notices.length = 0;
     server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {
         const { url = "", headers } = request;
-        told.push({ url, headers, body: JSON.parse(Buffer.concat(chunks).toString()) });
+        notices.push({ url, headers, body: JSON.parse(Buffer.concat(chunks).toString()) });
         response.writeHead(url.includes("broken") ? 500 : 204).end();
       });
     });
@@ -370,9 +370,9 @@ describe("a notice", () => {
     const input = { event: "scan.done", text: "it is top-secret-word", data: { n: 1 } };
     const { answer, runId } = await notify(`${origin}/one?key=k, ${origin}/two`, input);
     expect(answer).toBe(true);
-    expect(told.map(({ url }) => url).sort()).toEqual(["/one?key=k", "/two"]);
-    expect(told[0]?.headers["weft-hop"]).toMatch(new RegExp(`^${runId}\\.0\\.`));
-    expect(told[0]?.body).toMatchObject({
+    expect(notices.map(({ url }) => url).sort()).toEqual(["/one?key=k", "/two"]);
+    expect(notices[0]?.headers["weft-hop"]).toMatch(new RegExp(`^${runId}\\.0\\.`));
+    expect(notices[0]?.body).toMatchObject({
       event: "scan.done",
       text: "it is ***",
       data: { n: 1 },
@@ -393,10 +393,10 @@ describe("a notice", () => {
       return open.logs.filter(({ fields }) => fields.text === "found t").length;
     };
     expect(await start()).toBe(1);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
     await writeFile(join(open.folder, "secrets.env"), `NOTIFY_WEBHOOKS=${origin}/hook\n`, { mode: 0o600 });
     expect(await start()).toBe(2);
-    expect(told.map(({ body }) => [body.event, body.text])).toEqual([["action_notify", "found t"]]);
+    expect(notices.map(({ body }) => [body.event, body.text])).toEqual([["action_notify", "found t"]]);
   });
 
   it.each([
@@ -405,14 +405,14 @@ describe("a notice", () => {
     ["a URL that is not http or https", "file:///etc/passwd", /no http or https URL/],
   ])("to %s is rejected", async (_name, hooks, message) => {
     expect((await notify(hooks, { event: "e", text: "t" })).answer).toMatch(message);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 
   it("fails if one webhook fails, with an error that omits the address", async () => {
     const { answer } = await notify(`${origin}/ok ${origin}/broken/hush-hush`, { event: "e", text: "t" });
     expect(answer).toMatch(/1 of 2 webhooks were not told: 127\.0\.0\.1:\d+ answered 500/);
     expect(answer).not.toContain("hush-hush");
-    expect(told).toHaveLength(2);
+    expect(notices).toHaveLength(2);
   });
 });
 

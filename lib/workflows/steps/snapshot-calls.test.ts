@@ -18,14 +18,14 @@ const stop = new AbortController().signal;
 const inWorkspace = (name: string, ...path: string[]) => join(open.folder, "workspaces", name, ...path);
 
 /** Runs a script in the workspace `own`; a workspace `acme` has a file and an asset. Returns the script's result. */
-async function asking(
+async function runScript(
   work: (ask: (input: object) => Promise<unknown>) => Promise<unknown>,
   acme: "filled" | "empty" = "filled",
 ): Promise<unknown> {
-  let told: unknown;
+  let outcome: unknown;
   open = await testDeps({
     script: async ({ ask }) => {
-      told = await work((input) => (ask as Ask)("snapshot", input, stop)).catch(String);
+      outcome = await work((input) => (ask as Ask)("snapshot", input, stop)).catch(String);
       return {};
     },
   });
@@ -41,18 +41,18 @@ async function asking(
   const { run_id } = await startRun(open.deps, { module: "m", target: "t", workspace: "own" });
   await open.drain();
   expect((await getRun(open.deps, run_id)).status).toBe("completed");
-  return told;
+  return outcome;
 }
 
 describe("a script", () => {
   it("exports a workspace to a file, and imports it over the current state", async () => {
-    const told = await asking(async (ask) => {
+    const outcome = await runScript(async (ask) => {
       const path = await ask({ of: "export", workspace: "acme", dest: "out/acme.zip" });
       await writeFile(inWorkspace("acme", "hosts.txt"), "changed\n");
       await writeFile(inWorkspace("acme", "more.txt"), "more\n");
       return [path, await ask({ of: "import", file: "out/acme.zip" })];
     });
-    expect(told).toEqual([inWorkspace("own", "out", "acme.zip"), "acme"]);
+    expect(outcome).toEqual([inWorkspace("own", "out", "acme.zip"), "acme"]);
     expect(await readFile(inWorkspace("acme", "hosts.txt"), "utf8")).toBe("a.example\n");
     expect(existsSync(inWorkspace("acme", "more.txt"))).toBe(false);
     expect(await readdir(inWorkspace("own", "out"))).toEqual(["acme.zip"]);
@@ -60,22 +60,22 @@ describe("a script", () => {
   });
 
   it("gets the name of a stored snapshot, and imports it by that name", async () => {
-    const told = await asking(async (ask) => {
+    const outcome = await runScript(async (ask) => {
       const name = await ask({ of: "export", workspace: "acme" });
       return [name, await ask({ of: "import", name })];
     });
-    expect(told).toEqual([expect.stringMatching(/^acme_\d{8}T\d{6}Z\.zip$/), "acme"]);
+    expect(outcome).toEqual([expect.stringMatching(/^acme_\d{8}T\d{6}Z\.zip$/), "acme"]);
   });
 
   it("that imports records is the cause of their events, with one more hop", async () => {
-    await asking((ask) => ask({ of: "export", workspace: "acme", dest: "a.zip" }));
+    await runScript((ask) => ask({ of: "export", workspace: "acme", dest: "a.zip" }));
     const bytes = await readFile(inWorkspace("own", "a.zip"));
     await open.close();
-    const told = await asking(async (ask) => {
+    const outcome = await runScript(async (ask) => {
       await writeFile(inWorkspace("own", "a.zip"), bytes);
       return ask({ of: "import", file: "a.zip" });
     }, "empty");
-    expect(told).toBe("acme");
+    expect(outcome).toBe("acme");
     const { records } = await readLog(open.deps, { topic: "asset.discovered" });
     expect(records).toMatchObject([{ workspace: "acme", source: "snapshot", workflow_name: "m" }]);
     const eventId = records[0]?.event_id ?? "";
@@ -111,7 +111,7 @@ describe("a script", () => {
     "does not import %s",
     async (_what, work, error) => {
       expect(
-        await asking(async (ask) => {
+        await runScript(async (ask) => {
           await writeFile(inWorkspace("own", "kept.txt"), "kept");
           return work(ask);
         }),
@@ -123,18 +123,18 @@ describe("a script", () => {
   it.each(["/nowhere/x.zip", "../../x.zip", "link/x.zip", "link.zip"])(
     "writes no snapshot to %s",
     async (dest) => {
-      const told = await asking(async (ask) => {
+      const outcome = await runScript(async (ask) => {
         await symlink("/etc", inWorkspace("own", "link"));
         await symlink("/etc/x.zip", inWorkspace("own", "link.zip"));
         return ask({ of: "export", workspace: "acme", dest });
       });
-      expect(told).toMatch(/outside of the workspace|leads nowhere/);
+      expect(outcome).toMatch(/outside of the workspace|leads nowhere/);
       expect([existsSync("/etc/x.zip"), existsSync("/nowhere")]).toEqual([false, false]);
     },
   );
 
   it("gets an error for an unknown workspace, and if snapshots are unavailable", async () => {
-    expect(await asking((ask) => ask({ of: "export", workspace: "none" }))).toMatch(/Workspace not found/);
+    expect(await runScript((ask) => ask({ of: "export", workspace: "none" }))).toMatch(/Workspace not found/);
     const attempt = { deps: { ...open.deps, snapshots: undefined } };
     await expect(handleHostCall(attempt as never, "snapshot", { of: "export" }, stop)).rejects.toThrow(
       "POST /snapshots",

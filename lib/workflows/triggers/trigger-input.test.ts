@@ -45,10 +45,10 @@ it.each(["trim(event_data.no)", "event.topic.toUpperCase()", "fn()"])("%j is a s
 });
 
 it("reports a value that cannot be computed, and leaves it empty", async () => {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const fails = () => Promise.reject(new Error("no such function"));
   const params = await inputParams({ a: "fn(1)", b: "event.topic" }, { event }, fails, (name, error) => {
-    told.push(name, String(error));
+    reported.push(name, String(error));
   });
-  expect([params, told]).toEqual([{ a: "", b: "custom.x" }, ["a", "Error: no such function"]]);
+  expect([params, reported]).toEqual([{ a: "", b: "custom.x" }, ["a", "Error: no such function"]]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { generate } from "./param-generators.ts";
 
 const NOW = Date.parse("2026-03-07T08:09:05Z");
-const made = (source: string, values: Record<string, unknown> = {}): string =>
+const generated = (source: string, values: Record<string, unknown> = {}): string =>
   generate(source, { now: NOW, values });
 
 describe("a generator", () => {
@@ -20,15 +20,15 @@ describe("a generator", () => {
     ["join('+', 'a', \"b,c\")", "a+b,c"],
     ["trim('  a ')", "a"],
   ])("%s returns %s", (source, value) => {
-    expect(made(source, { name: "x y" })).toBe(value);
+    expect(generated(source, { name: "x y" })).toBe(value);
   });
 
   it("generates unpredictable values", () => {
-    expect(made("uuid()")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-    expect(made("randomString()")).toMatch(/^[A-Za-z0-9]{16}$/);
-    expect(made("randomString(40)")).not.toBe(made("randomString(40)"));
-    for (let at = 0; at < 50; at += 1) expect(["5", "6"]).toContain(made("randomInt(5, 7)"));
-    expect(made("randomInt(5, 5)")).toBe("5");
+    expect(generated("uuid()")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    expect(generated("randomString()")).toMatch(/^[A-Za-z0-9]{16}$/);
+    expect(generated("randomString(40)")).not.toBe(generated("randomString(40)"));
+    for (let at = 0; at < 50; at += 1) expect(["5", "6"]).toContain(generated("randomInt(5, 7)"));
+    expect(generated("randomInt(5, 5)")).toBe("5");
   });
 
   it.each([
@@ -42,7 +42,7 @@ describe("a generator", () => {
     ["concat('a' 'b')", /^concat: cannot read the arguments from character 1 on/],
     ["split('a', 'b', 'c')", /^split: c is no whole number/],
   ])("rejects %s", (source, message) => {
-    expect(() => made(source)).toThrow(message);
+    expect(() => generated(source)).toThrow(message);
   });
 
   it("renders the templates in its quoted arguments", () => {
@@ -52,10 +52,10 @@ describe("a generator", () => {
   });
 
   it("uses the fallback of a missing environment variable", () => {
-    expect(made("getEnvVar('HOME', '/root')")).toBe("/root");
+    expect(generated("getEnvVar('HOME', '/root')")).toBe("/root");
   });
 
   it("reads values by name, never inherited properties", () => {
-    expect(made("concat(toString)")).toBe("toString");
+    expect(generated("concat(toString)")).toBe("toString");
   });
 });

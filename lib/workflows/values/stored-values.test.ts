@@ -74,11 +74,11 @@ describe("numbers", () => {
   it("are unique, also with concurrent calls and two counters of one name", async () => {
     const one = numberSequence(test.deps, "c");
     const other = numberSequence(test.deps, "c");
-    const given = await Promise.all(
+    const numbers = await Promise.all(
       Array.from({ length: 240 }, (_, n) => (n % 3 === 0 ? other : one).next()),
     );
-    expect(new Set(given).size).toBe(240);
-    expect(Math.min(...given)).toBe(1);
+    expect(new Set(numbers).size).toBe(240);
+    expect(Math.min(...numbers)).toBe(1);
   });
 
   it("start at 1 for every name, and continue after a restart", async () => {

@@ -43,9 +43,9 @@ async function step(
   layers: readonly string[],
   work: (root: string) => Promise<void>,
 ): Promise<string[]> {
-  const opened = await on.sync.open("ws", layers);
+  const openWorkspace = await on.sync.open("ws", layers);
   await work(on.root);
-  const change = await opened.finish();
+  const change = await openWorkspace.finish();
   return change === undefined ? [...layers] : withChange(layers, change);
 }
 
@@ -56,15 +56,15 @@ const put = async (root: string, path: string, text: string): Promise<void> => {
 const textAt = (on: Machine, path: string): Promise<string> => readFile(join(on.root, path), "utf8");
 /** Returns the paths and their entries, without times. */
 const contents = async (root: string): Promise<Record<string, string>> => {
-  const entries = [...(await scanFolder(root))].map(async ([path, seen]): Promise<[string, string]> => {
-    if (seen.kind === "file") return [path, `${seen.mode} ${await readFile(join(root, path), "utf8")}`];
-    return [path, seen.kind === "link" ? `-> ${seen.link}` : "folder"];
+  const entries = [...(await scanFolder(root))].map(async ([path, entry]): Promise<[string, string]> => {
+    if (entry.kind === "file") return [path, `${entry.mode} ${await readFile(join(root, path), "utf8")}`];
+    return [path, entry.kind === "link" ? `-> ${entry.link}` : "folder"];
   });
   return Object.fromEntries((await Promise.all(entries)).sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
 describe("a workspace on two machines", () => {
-  it("has on one machine the results of the other: files, changes, deletions, modes, links, empty folders", async () => {
+  it("has the results of both: files, changes, deletions, modes, links and empty folders", async () => {
     const [a, b] = [machine("a"), machine("b")];
     let layers = await step(a, [], async (root) => {
       await put(root, "in/one.txt", "1");
@@ -97,9 +97,9 @@ describe("a workspace on two machines", () => {
     const layers = await step(a, [], (root) => put(root, "one", "same"));
     expect(await step(a, layers, async () => undefined)).toEqual(layers);
     await step(a, layers, (root) => put(root, "two", "same"));
-    const kept = await test.deps.blobs.list("workspaces/");
-    expect(kept.filter((key) => key.includes("/content/"))).toHaveLength(1);
-    expect(kept.filter((key) => key.includes("/layers/"))).toHaveLength(2);
+    const blobKeys = await test.deps.blobs.list("workspaces/");
+    expect(blobKeys.filter((key) => key.includes("/content/"))).toHaveLength(1);
+    expect(blobKeys.filter((key) => key.includes("/layers/"))).toHaveLength(2);
   });
 
   it("reverts the changes of a step whose result was ignored", async () => {
@@ -202,13 +202,13 @@ describe("any steps on any of three machines", () => {
   it("have the same result as on one machine", async () => {
     let round = 0;
     await fc.assert(
-      fc.asyncProperty(steps, async (given) => {
+      fc.asyncProperty(steps, async (plannedSteps) => {
         round += 1;
         const machines = [0, 1, 2].map((n) => machine(`${round}-${n}`));
         const plain = join(folder, `${round}-plain`);
         await mkdir(plain);
         let layers: string[] = [];
-        for (const { on, counts, changes } of given) {
+        for (const { on, counts, changes } of plannedSteps) {
           const after = await step(machines[on] as Machine, layers, (root) => carryOut(root, changes));
           if (!counts) continue;
           layers = after;
