@@ -24,7 +24,7 @@ interface Answered {
   readonly text: string;
 }
 
-/** By Node's own client, which sends any Host. */
+/** Sends with Node's own client, which permits any Host header. */
 const send = (
   method: string,
   path: string,
@@ -56,7 +56,7 @@ const pagesOf = (text: string) => {
   return [next, previous].map((address) => new URL(address));
 };
 
-/** The one mail that was sent, with its lines joined. */
+/** The only mail that was sent, with its lines joined. */
 async function mailOf(dataDir: string): Promise<string> {
   const folder = join(dataDir, "mail");
   const mail = await waitUntil("the mail", async () => {
@@ -66,7 +66,7 @@ async function mailOf(dataDir: string): Promise<string> {
   return mail.replace(/=\r?\n/g, "").replaceAll("=3D", "=");
 }
 
-describe("the addresses of other pages", () => {
+describe("the URLs of other pages", () => {
   it.each([
     [{ "x-forwarded-host": "evil.example" }],
     [{ "x-forwarded-server": "evil.example", "x-host": "evil.example" }],
@@ -92,12 +92,12 @@ describe("the addresses of other pages", () => {
     },
   );
 
-  it("are of the scheme that was used, whatever a client says of it", async () => {
+  it("have the scheme of the connection, whatever a client's header says", async () => {
     const { text } = await send("GET", CHILDREN(), { "x-forwarded-proto": "https" });
     for (const { origin } of pagesOf(text)) expect(origin).toBe(owners.server.url);
   });
 
-  it("are those of PUBLIC_URL where it is set, on any allowed host", async () => {
+  it("use PUBLIC_URL if it is set, on any allowed host", async () => {
     await using other = await startOwners({
       PUBLIC_URL: "https://docs.example.org/weft/",
       DJANGO_ALLOWED_HOSTS: "internal.example",
@@ -146,19 +146,19 @@ describe("the addresses of other pages", () => {
     expect([status, text.includes("evil")]).toEqual([400, false]);
   });
 
-  it("are never those of another host", async () => {
+  it("never use another host", async () => {
     for (const host of ["evil.example", "127.0.0.1.evil.example", "192.0.2.7"]) {
       const { status, text } = await send("GET", CHILDREN(), { host });
       expect([status, JSON.parse(text)]).toEqual([400, { detail: expect.stringContaining("ALLOWED_HOSTS") }]);
     }
   });
 
-  it("are kept by nobody on the way", async () => {
+  it("are not cached by proxies", async () => {
     const { headers } = await send("GET", CHILDREN());
     expect(headers["cache-control"]).toBe("no-store");
   });
 
-  it("are of no other host by a target of the whole or of a strange form", async () => {
+  it("use no other host for absolute or malformed request targets", async () => {
     const { port } = new URL(owners.server.url);
     const first = (target: string): Promise<string> =>
       new Promise((resolve, reject) => {
@@ -191,8 +191,8 @@ describe("the addresses of other pages", () => {
   });
 });
 
-describe("the links of mails", () => {
-  it("lead to the service, wherever the request that they come of was sent", async () => {
+describe("links in mails", () => {
+  it("point to the service, whatever the host of the triggering request", async () => {
     const headers = {
       forwarded: "host=evil.example",
       "x-forwarded-host": "evil.example",
@@ -253,7 +253,7 @@ describe("a page of another origin", () => {
     },
   );
 
-  it("changes nothing by what is only read, by a token in the address, or by another method in a header", async () => {
+  it("changes nothing by safe methods, tokens in URLs, or method override headers", async () => {
     const before = await anna.send("GET", `/documents/${id}/`);
     for (const path of ["move", "restore", "duplicate", "favorite", "mask", "leave", "link-configuration"])
       for (const method of ["GET", "HEAD"])
@@ -269,7 +269,7 @@ describe("a page of another origin", () => {
     expect(await anna.send("GET", `/documents/${id}/`)).toEqual(before);
   });
 
-  it("is told nothing by a header that leads elsewhere within the service", async () => {
+  it("learns nothing through a header that rewrites the path", async () => {
     for (const name of ["x-original-url", "x-rewrite-url", "x-forwarded-uri", "x-original-uri"]) {
       const headers = { [name]: `/api/v1.0/documents/${id}/` };
       const config = await send("GET", "/api/v1.0/config/", headers, "", "");
@@ -281,8 +281,8 @@ describe("a page of another origin", () => {
   });
 });
 
-describe("what people write", () => {
-  it("is in no header of an answer, whatever its lines are", async () => {
+describe("user-defined text", () => {
+  it("is in no response header, with any line breaks", async () => {
     const title = "Plan\r\nSet-Cookie: a=b\r\n\r\n<script>alert(1)</script>";
     const made = await send(
       ...([

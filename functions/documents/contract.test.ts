@@ -61,7 +61,7 @@ const one = (id: string, rest = ""): string => `/documents/${id}/${rest}`;
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("2. Resources and their fields", () => {
-  it("the detail of a document has these fields, and no content", async () => {
+  it("the detail of a document has the documented fields, and no content", async () => {
     const id = await make("Notes");
     await ask("PATCH", one(id, "content/"), { body: { content: base64("text") } });
     const { status, body } = await ask("GET", one(id));
@@ -70,7 +70,7 @@ describe("2. Resources and their fields", () => {
     expect(body).toMatchObject({ id, title: "Notes" });
   });
 
-  it("settings have the contract's names, and what was renamed is refused with its new one", () => {
+  it("settings have the contract's names, and renamed ones are rejected with the new name", () => {
     const settings = {
       PRIMARY_SDK_API_KEY: "key",
       PRIMARY_SDK_BASE_URL: "https://models.example/v1",
@@ -88,7 +88,7 @@ describe("2. Resources and their fields", () => {
     expect(() => readConfig({ AI_BASE_URL: "https://models.example" })).toThrow(/PRIMARY_SDK_BASE_URL/);
   });
 
-  it("a customization file takes the place of the built-in footer", async () => {
+  it("a customization file replaces the built-in footer", async () => {
     const builtIn = (await ask("GET", "/config/", { token: null })).body.theme_customization;
     expect(builtIn.footer.default).toBeDefined();
     const folder = await mkdtemp(join(tmpdir(), "weft-theme-"));
@@ -102,7 +102,7 @@ describe("2. Resources and their fields", () => {
 });
 
 describe("3. States and transitions", () => {
-  it("a deleted document is restored, and one that is not deleted is not", async () => {
+  it("a deleted document can be restored, and others cannot", async () => {
     const id = await make("Notes");
     const live = (await ask("GET", one(id))).body;
     const refused = await ask("POST", one(id, "restore/"));
@@ -115,24 +115,27 @@ describe("3. States and transitions", () => {
     expect((await ask("GET", one(id))).body.deleted_at).toBeNull();
   });
 
-  it.each(POSITIONS)("is not moved onto itself or into what lies in it, as %s", async (position) => {
-    const root = await make("root");
-    const child = await make("child", one(root, "children/"));
-    const leaf = await make("leaf", one(child, "children/"));
-    const before = (await ask("GET", one(root, "tree/"))).body;
-    for (const target_document_id of [child, leaf]) {
-      const { status, body } = await ask("POST", one(child, "move/"), {
-        body: { target_document_id, position },
-      });
-      expect([status, body]).toEqual([
-        400,
-        { target_document_id: "Cannot move a document to its own descendant." },
-      ]);
-    }
-    expect((await ask("GET", one(root, "tree/"))).body).toEqual(before);
-  });
+  it.each(POSITIONS)(
+    "a document cannot be moved onto itself or into its descendants, as %s",
+    async (position) => {
+      const root = await make("root");
+      const child = await make("child", one(root, "children/"));
+      const leaf = await make("leaf", one(child, "children/"));
+      const before = (await ask("GET", one(root, "tree/"))).body;
+      for (const target_document_id of [child, leaf]) {
+        const { status, body } = await ask("POST", one(child, "move/"), {
+          body: { target_document_id, position },
+        });
+        expect([status, body]).toEqual([
+          400,
+          { target_document_id: "Cannot move a document to its own descendant." },
+        ]);
+      }
+      expect((await ask("GET", one(root, "tree/"))).body).toEqual(before);
+    },
+  );
 
-  it("pinned documents come changed last first", async () => {
+  it("pinned documents are sorted by their last change, newest first", async () => {
     const ids: string[] = [];
     for (const title of ["one", "two", "three"]) {
       test.clock.advance(1_000);
@@ -187,7 +190,7 @@ describe("4. Endpoints", () => {
     expect((await ask("GET", one(id, "content/"))).text).toBe("");
   });
 
-  it("formatted content has what was the content's path before", async () => {
+  it("formatted content has the former path of the content", async () => {
     const id = await make("Notes");
     const empty = await ask("GET", one(id, "formatted-content/"));
     expect(Object.keys(empty.body).toSorted()).toEqual([
@@ -208,7 +211,7 @@ describe("4. Endpoints", () => {
     expect([refused.status, refused.body]).toEqual([400, [expect.stringContaining("docx")]]);
   });
 
-  it("descendants are gone, with a slash behind them or without, and the search is there", async () => {
+  it("the descendants endpoint is removed, with or without a trailing slash, and search exists", async () => {
     const id = await make("Notes");
     for (const path of ["descendants", "descendants/"]) {
       const gone = await ask("GET", one(id, path));
@@ -220,7 +223,7 @@ describe("4. Endpoints", () => {
     expect(body.results.map((found: { id: string }) => found.id)).toEqual([id, leaf]);
   });
 
-  it("children are found by their titles", async () => {
+  it("children can be filtered by title", async () => {
     const root = await make("root");
     for (const title of ["Été 1", "Winter", "été 2"]) await make(title, one(root, "children/"));
     for (const name of ["q", "title"]) {
@@ -255,7 +258,7 @@ describe("5. Authentication", () => {
     expect(await mayAsk(id, { token: ann.token })).toBe(somebody);
   });
 
-  it("the key set is there once the private key is set, and tells nothing of it", async () => {
+  it("the key set exists once the private key is set, and does not reveal it", async () => {
     const none = await ask("GET", "/jwks", { token: null });
     expect([none.status, none.body]).toEqual([404, { detail: "Not found." }]);
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });

@@ -25,7 +25,7 @@ type Asked = readonly [method: string, path: (ids: OwnedRecords) => string, body
 const TEXT = { body: "changed" };
 const ROLE = { role: "administrator" };
 
-/** Everything that is reached by an id of its own, below a document. */
+/** Everything below a document that has an id. */
 const BELONGING: readonly Asked[] = [
   ["GET", ({ version }) => `versions/${version}/`],
   ["DELETE", ({ version }) => `versions/${version}/`],
@@ -54,7 +54,7 @@ const BELONGING: readonly Asked[] = [
   ["DELETE", ({ request }) => `ask-for-access/${request}/`],
 ];
 
-/** The document itself, and what is below it as a whole. */
+/** The document itself, and its collections. */
 const WHOLE: readonly (readonly [method: string, path: string, body?: unknown])[] = [
   ["GET", ""],
   ["PUT", "", { title: "changed" }],
@@ -78,7 +78,7 @@ const WHOLE: readonly (readonly [method: string, path: string, body?: unknown])[
   ["GET", "versions/"],
 ];
 
-/** All that a document is, as its owner sees it. */
+/** Everything in a document, as its owner sees it. */
 const all = async (of: Caller, { id }: OwnedRecords): Promise<string> => {
   const parts = ["", "content/", "accesses/", "invitations/", "threads/", "versions/", "ask-for-access/"];
   const read = await Promise.all(parts.map((part) => of.request("GET", `/documents/${id}/${part}`)));
@@ -86,14 +86,14 @@ const all = async (of: Caller, { id }: OwnedRecords): Promise<string> => {
   return read.map(({ text }) => text).join("\n");
 };
 
-describe("what belongs to a document of somebody else's", () => {
-  it("is not found by its id below one's own, and stays as it is", async () => {
+describe("records of another user's document", () => {
+  it("are not found by their ids under the caller's document, and do not change", async () => {
     const before = await Promise.all([all(ben, others), all(anna, mine)]);
     for (const [method, path, body] of BELONGING) {
       const own = { ...others, id: mine.id };
       const { status } = await anna.request(method, `/documents/${mine.id}/${path(own)}`, body);
       expect([method, path(own), status]).toEqual([method, path(own), 404]);
-      // Nor by a thread of one's own with somebody else's comment.
+      // Also with the caller's thread and another user's comment.
       const mixed = { ...own, thread: mine.thread };
       if (!path(own).includes(others.comment)) continue;
       expect((await anna.request(method, `/documents/${mine.id}/${path(mixed)}`, body)).status).toBe(404);
@@ -101,21 +101,21 @@ describe("what belongs to a document of somebody else's", () => {
     expect(await Promise.all([all(ben, others), all(anna, mine)])).toEqual(before);
   });
 
-  it("is not reached below its own either, by the ids there or by one's own, signed in or not", async () => {
+  it("are not accessible under their own document, by any ids, signed in or anonymous", async () => {
     const before = await all(ben, others);
     for (const [method, path, body] of BELONGING)
       for (const ids of [others, { ...mine, id: others.id }]) {
         const told = [];
         for (const who of [anna, owners.anonymous])
           told.push((await who.request(method, `/documents/${others.id}/${path(ids)}`, body)).status);
-        // Of what is below a document that is there, nothing is told: not even whether it is.
+        // The response does not reveal whether a record below an existing document exists.
         expect([401, 403, 404], `${method} ${path(ids)}`).toContain(told[0]);
         expect([401, 403, 404], `${method} ${path(ids)}`).toContain(told[1]);
       }
     expect(await all(ben, others)).toBe(before);
   });
 
-  it("is told of in the same words whether it is there or not", async () => {
+  it("have the same response whether they exist or not", async () => {
     const nowhere = "11111111-1111-4111-8111-111111111111";
     const none = { ...mapped(others, () => nowhere), id: others.id };
     for (const [method, path, body] of BELONGING) {
@@ -135,7 +135,7 @@ describe("what belongs to a document of somebody else's", () => {
 const mapped = (ids: OwnedRecords, to: (id: string) => string): OwnedRecords =>
   Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, to(id)])) as unknown as OwnedRecords;
 
-describe("a document of somebody else's", () => {
+describe("another user's document", () => {
   it.each([
     ["as it is", (id: string) => id],
     ["in capitals", (id: string) => id.toUpperCase()],
@@ -149,19 +149,22 @@ describe("a document of somebody else's", () => {
     expect(await all(ben, others)).toBe(before);
   });
 
-  // As clients know it: these lists are empty for whoever has no right to them.
-  it.each(["accesses/", "invitations/", "ask-for-access/"])("shows nobody else its %s", async (list) => {
-    for (const id of [others.id, others.id.toUpperCase()]) {
-      const { status, json } = await anna.request("GET", `/documents/${id}/${list}`);
-      expect([status, Array.isArray(json) ? json : (json as { results?: unknown }).results]).toEqual([
-        200,
-        [],
-      ]);
-    }
-    expect((await owners.anonymous.request("GET", `/documents/${others.id}/${list}`)).status).toBe(401);
-  });
+  // As clients expect: these lists are empty for users without permission.
+  it.each(["accesses/", "invitations/", "ask-for-access/"])(
+    "does not show its %s to others",
+    async (list) => {
+      for (const id of [others.id, others.id.toUpperCase()]) {
+        const { status, json } = await anna.request("GET", `/documents/${id}/${list}`);
+        expect([status, Array.isArray(json) ? json : (json as { results?: unknown }).results]).toEqual([
+          200,
+          [],
+        ]);
+      }
+      expect((await owners.anonymous.request("GET", `/documents/${others.id}/${list}`)).status).toBe(401);
+    },
+  );
 
-  it("is one's own where it is, in capitals too, with all that belongs to it", async () => {
+  it("is accessible to its owner, with ids in upper case too, including all its records", async () => {
     const ids = mapped(mine, (id) => id.toUpperCase());
     const read = await anna.send("GET", `/documents/${ids.id}/`);
     expect(read.id).toBe(mine.id);
@@ -177,7 +180,7 @@ describe("a document of somebody else's", () => {
     },
   );
 
-  it("cannot be moved, nor be moved into, beside or away from by what is one's own", async () => {
+  it("cannot be moved, and cannot be the target of a move", async () => {
     const child = await ben.send("POST", `/documents/${others.id}/children/`, { title: "Below" });
     for (const target_document_id of [others.id, child.id, others.id.toUpperCase()])
       for (const position of ["first-child", "last-child"]) {
@@ -195,7 +198,7 @@ describe("a document of somebody else's", () => {
     expect((await anna.send("GET", `/documents/${mine.id}/`)).numchild).toBe(0);
   });
 
-  it("that one child of is shared lets nobody see what lies beside and above it", async () => {
+  it("with one shared child reveals nothing of its other descendants and ancestors", async () => {
     const root = (await ben.send("POST", "/documents/", { title: "Private" })).id;
     const [open, closed] = [
       (await ben.send("POST", `/documents/${root}/children/`, { title: "Open" })).id,
@@ -217,7 +220,7 @@ describe("a document of somebody else's", () => {
     expect(seen).not.toContain("Private");
   });
 
-  it("is in none of the lists, whatever they are asked by", async () => {
+  it("is in none of the lists, with any query", async () => {
     for (const query of [
       "/documents/",
       "/documents/all/",
@@ -235,7 +238,7 @@ describe("a document of somebody else's", () => {
     }
   });
 
-  it("is gone for all but its owner once it is deleted, and what is below it for everybody", async () => {
+  it("is inaccessible to others once it is deleted, and its descendants to everybody", async () => {
     const root = (await ben.send("POST", "/documents/", { title: "Gone" })).id;
     const child = (await ben.send("POST", `/documents/${root}/children/`, { title: "Below" })).id;
     await ben.send("POST", `/documents/${root}/accesses/`, { user_id: anna.id, role: "editor" });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => owners[Symbol.asyncDispose]());
 
-/** What only the service itself sets of a document, and what other services call so. */
+/** Fields of a document that only the service sets, and their names in other services. */
 const SET_BY_THE_SERVICE = () => ({
   creator: ben.id,
   creator_id: ben.id,
@@ -83,12 +83,12 @@ const NAMES = [
 ];
 const kept = (record: Record<string, unknown>) =>
   Object.fromEntries(NAMES.map((name) => [name, record[name]]));
-/** What no field may be, however it is written. */
+/** Field names that could pollute a prototype. */
 const POLLUTING =
   '{"title":"x","__proto__":{"role":"owner","is_active":true},"constructor":{"prototype":{"role":"owner"}}}';
 
-describe("what is given with a document", () => {
-  it("is its own where it is made, and all else as the service sets it", async () => {
+describe("request fields of a document", () => {
+  it("set only the writable fields at creation", async () => {
     const plain = await anna.send("POST", "/documents/", { title: "Plain" });
     const made = await anna.send("POST", "/documents/", { title: "Given", ...SET_BY_THE_SERVICE() });
     const same = (one: Record<string, unknown>) => ({ ...kept(one), created_at: "", path: "" });
@@ -100,7 +100,7 @@ describe("what is given with a document", () => {
     expect((await owners.anonymous.request("GET", `/documents/${made.id}/`)).status).toBe(401);
   });
 
-  it("below another does not lie elsewhere than the path says", async () => {
+  it("cannot override the parent in the path", async () => {
     const body = { title: "Child", ...SET_BY_THE_SERVICE() };
     const made = await anna.send("POST", `/documents/${mine.id}/children/`, body);
     expect([made.depth, made.numchild, made.creator, made.deleted_at]).toEqual([2, 0, anna.id, null]);
@@ -108,7 +108,7 @@ describe("what is given with a document", () => {
     expect((await ben.send("GET", `/documents/${others.id}/children/`)).count).toBe(0);
   });
 
-  it.each(["PUT", "PATCH"])("by %s changes its title, and nothing that was not asked for", async (method) => {
+  it.each(["PUT", "PATCH"])("in %s change only the title", async (method) => {
     const before = await anna.send("GET", `/documents/${mine.id}/`);
     const body = { title: `By ${method}`, id: others.id, content: base64("x"), ...SET_BY_THE_SERVICE() };
     await anna.send(method, `/documents/${mine.id}/`, body);
@@ -118,7 +118,7 @@ describe("what is given with a document", () => {
     expect((await ben.send("GET", `/documents/${others.id}/`)).title).toBe("Of ben");
   });
 
-  it("is not somebody else's id, nor one that is taken", async () => {
+  it("cannot set an id that is in use", async () => {
     for (const id of [others.id, others.id.toUpperCase(), mine.id]) {
       const { status } = await anna.request("POST", "/documents/", { id, title: "Mine now" });
       expect(status).toBe(400);
@@ -128,7 +128,7 @@ describe("what is given with a document", () => {
     expect((await ben.send("GET", `/documents/${others.id}/`)).title).toBe("Of ben");
   });
 
-  it("with its content is the content alone", async () => {
+  it("of a content request set only the content", async () => {
     const body = {
       content: base64("third"),
       etag: "x",
@@ -141,7 +141,7 @@ describe("what is given with a document", () => {
     expect((await ben.request("GET", `/documents/${others.id}/content/`)).text).toBe("second");
   });
 
-  it("with a move, a copy or a link is that alone", async () => {
+  it("of a move, a copy or a link have no other effect", async () => {
     const child = await anna.send("POST", `/documents/${mine.id}/children/`, { title: "Moves" });
     const move = { target_document_id: mine.id, position: "first-child", ...SET_BY_THE_SERVICE() };
     await anna.send("POST", `/documents/${child.id}/move/`, move);
@@ -155,7 +155,7 @@ describe("what is given with a document", () => {
     expect((await ben.send("GET", `/documents/${others.id}/`)).link_reach).toBe("restricted");
   });
 
-  it("is never a prototype", async () => {
+  it("never reach a prototype", async () => {
     const json = { "content-type": "application/json" };
     for (const [method, path] of [
       ["POST", "/documents/"],
@@ -167,8 +167,8 @@ describe("what is given with a document", () => {
   });
 });
 
-describe("what is given with what belongs to a document", () => {
-  it("gives nobody a right by a field that is not for it", async () => {
+describe("request fields of a document's records", () => {
+  it("grant no rights through other fields", async () => {
     const sham = {
       document: others.id,
       document_id: others.id,
@@ -193,7 +193,7 @@ describe("what is given with what belongs to a document", () => {
     expect(of.map((one) => one.user.id).toSorted()).toEqual([anna.id, ben.id].toSorted());
   });
 
-  it("invites from nobody else, to nothing else, and not for longer", async () => {
+  it("of an invitation cannot set its issuer, document or expiry", async () => {
     const sham = {
       issuer: ben.id,
       document: others.id,
@@ -210,7 +210,7 @@ describe("what is given with what belongs to a document", () => {
     expect((await ben.send("GET", `/documents/${others.id}/invitations/`)).count).toBe(1);
   });
 
-  it("lets a reader make nobody more than they are, themselves least of all", async () => {
+  it("do not let a reader raise any role, including their own", async () => {
     const own = (await ben.send("GET", `/documents/${others.id}/accesses/`)).find(
       (one: { user: { id: string } }) => one.user.id === anna.id,
     );
@@ -227,7 +227,7 @@ describe("what is given with what belongs to a document", () => {
     expect((await anna.send("GET", `/documents/${others.id}/`)).user_role).toBe("reader");
   });
 
-  it("asks for oneself alone, and for nothing that is not to be had so", async () => {
+  it("of an access request apply only to the caller and to permitted roles", async () => {
     const sham = { user: ben.id, user_id: ben.id, document: others.id, id: NOWHERE };
     const root = (await ben.send("POST", "/documents/", { title: "Asked for" })).id;
     await anna.send("POST", `/documents/${root}/ask-for-access/`, { role: "editor", ...sham });
@@ -245,7 +245,7 @@ describe("what is given with what belongs to a document", () => {
     expect((await anna.send("GET", `/documents/${root}/`)).user_role).toBe("reader");
   });
 
-  it("is written by whoever writes it", async () => {
+  it("of a comment cannot set its author", async () => {
     const sham = {
       user: ben.id,
       creator: ben.id,
@@ -271,7 +271,7 @@ describe("what is given with what belongs to a document", () => {
     expect(await ben.send("GET", `/documents/${others.id}/threads/`)).toHaveLength(1);
   });
 
-  it("of a user is their language, and nothing that says who they are", async () => {
+  it("of a user set only the language", async () => {
     const before = await anna.send("GET", "/users/me/");
     const sham = { sub: "ben", email: "ben@example.com", full_name: "Ben", is_active: false, is_staff: true };
     const body = { language: "fr-fr", ...sham, id: ben.id, is_superuser: true, scopes: ["root"] };

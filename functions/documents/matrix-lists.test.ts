@@ -48,7 +48,7 @@ function get(path: string, who: Participant, parts: { id?: string; query?: Recor
 }
 const detail = (id: string, who: Participant) => get("/documents/{id}", who, { id });
 
-/** Search in a document, whose rights are its own. Reference 1.4. */
+/** Search in a document with its own permissions. Reference 1.4. */
 const SEARCHES: readonly Row[] = [
   {
     endpoint: "GET /documents/search",
@@ -57,7 +57,7 @@ const SEARCHES: readonly Row[] = [
     isReadOnly: true,
     deniedAnonymous: 403,
     query: ({ id }) => ({ q: "", document: id }),
-    // Nothing lies in these but themselves.
+    // These contain only themselves.
     expects: ({ results }: { results: readonly Shown[] }, { id }) => [results.map((one) => one.id), [id]],
   },
   {
@@ -71,13 +71,13 @@ const SEARCHES: readonly Row[] = [
   },
 ];
 
-describe("who may look into a document", () => {
+describe("the permission to search in a document", () => {
   for (const row of SEARCHES)
-    it(`is as the table says: ${rowName(row)}`, async () => {
+    it(`equals the matrix: ${rowName(row)}`, async () => {
       expect(await findRowIssues(test, routes, row, stage)).toEqual([]);
     });
 
-  it("sees in lists and trees what each document's own page shows", async () => {
+  it("matches the detail response of each document in lists and trees", async () => {
     const all = ({ children = [], ...shown }: Shown): Shown[] => [shown, ...children.flatMap(all)];
     for (const situation of SITUATIONS) {
       test.clock.advance(300);
@@ -102,7 +102,7 @@ describe("who may look into a document", () => {
 
 const PAGE_SIZE = 7;
 
-/** All that a list shows, page after page. */
+/** All items of a list, page by page. */
 async function walk(path: string, who: Participant, query: Record<string, string> = {}): Promise<Shown[]> {
   const found: Shown[] = [];
   for (let page = 1; ; page += 1) {
@@ -128,7 +128,7 @@ const listsOf = async (who: Participant): Promise<Lists> => ({
   masked: await walk("/documents/all", who, { is_masked: "true" }),
 });
 
-/** The same by looking at every document there is; `seen` are those that one has opened before. */
+/** The list according to the details of all documents; `seen` are those that the user has opened. */
 async function byDetails(
   who: Participant,
   seen: ReadonlySet<string>,
@@ -163,13 +163,13 @@ const byId = (shown: readonly Shown[]): Shown[] =>
   shown.toSorted(({ id: one }, { id: other }) => (one < other ? -1 : 1));
 
 describe("every list", () => {
-  it("shows exactly what the pages of the documents allow, each once, as they show it", async () => {
+  it("shows exactly the readable documents, each once, as their details do", async () => {
     const at = new Date(test.clock.now()).toISOString();
     for (const situation of SITUATIONS) await stage.getShared(situation);
     for (const id of stage.documents) await write(test.deps, planRecords(id, at, stage.users, ["marks"]));
     expect(stage.documents.size).toBe(1 + 9 * (3 + 4 * 2 * 2));
     for (const who of stage.users.keys()) {
-      // Who came by the link has seen what lies lowest; looking at all pages is having seen all.
+      // Users with the link have opened the lowest document; comparing all details opens all of them.
       let seen = new Set<string>();
       if (who === "link-only") for (const situation of SITUATIONS) seen.add(await stage.getShared(situation));
       for (let round = 1; round <= 2; round += 1) {
@@ -183,7 +183,7 @@ describe("every list", () => {
             name,
             shown: byId(lists[name]),
           });
-        // Each of them is put to the test.
+        // None of the compared lists is empty.
         if (who === "owner") for (const name of LISTS.slice(0, 5)) expect(lists[name]).not.toEqual([]);
         if (who === "none") expect(lists.all.length > 0).toBe(round === 2);
         seen = new Set([...seen, ...opened]);
@@ -191,7 +191,7 @@ describe("every list", () => {
     }
   });
 
-  it("is empty for nobody, who has no favorites to ask for", async () => {
+  it("is empty for anonymous callers, except favorites, which require authentication", async () => {
     for (const path of ["/documents", "/documents/all", "/documents/trashbin"])
       expect(await walk(path, "anonymous")).toEqual([]);
     expect(await walk("/documents/search", "anonymous", { q: "" })).toEqual([]);

@@ -98,7 +98,7 @@ describe("a page of a list", () => {
       }
   });
 
-  it("has all of a list and no more, from the first to the last", async () => {
+  it("contains each item exactly once from the first page to the last", async () => {
     const seen = new Set<string>();
     for (let path: string | null = `/documents/${id}/children/?page_size=1000000000`; path !== null; ) {
       const { results, next, count } = await anna.send("GET", path);
@@ -117,7 +117,7 @@ describe("a page of a list", () => {
     },
   );
 
-  it("is asked for by parameters given twice, or by those of other services, without harm", async () => {
+  it("ignores repeated parameters and those of other services", async () => {
     for (const query of [
       "page_size=1&page_size=1000000000",
       "page=1&page=2",
@@ -157,8 +157,8 @@ describe("a page of versions", () => {
   );
 });
 
-describe("a list that has no pages", () => {
-  it("is not asked for more than it shows", async () => {
+describe("a list without pages", () => {
+  it("has a maximum length", async () => {
     for (const path of [
       `/documents/${id}/accesses/`,
       `/documents/${id}/threads/`,
@@ -188,7 +188,7 @@ describe("a list that has no pages", () => {
     },
   );
 
-  it("is not searched for what is too long", async () => {
+  it("rejects a query that is too long", async () => {
     for (const path of ["/users/?q=", "/documents/search/?q=", "/documents/?title="]) {
       const { status } = await anna.request("GET", `${path}${"a".repeat(10_000)}`);
       expect([200, 400, 431], path).toContain(status);

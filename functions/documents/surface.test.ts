@@ -43,7 +43,7 @@ interface Operation {
   readonly path: string;
   readonly needsToken: boolean;
   readonly queries: readonly string[];
-  /** Fields of its body; undefined where it has none. */
+  /** Fields of its body; undefined if it has no body. */
   readonly fields: readonly string[] | undefined;
 }
 
@@ -83,7 +83,7 @@ function operationsOf(api: TestGateway["api"]): Operation[] {
     );
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: likewise
+// biome-ignore lint/suspicious/noExplicitAny: it is an OpenAPI document
 function fieldsOf(api: any, schema: any): string[] {
   const known =
     schema.$ref === undefined ? schema : api.components.schemas[String(schema.$ref).split("/").at(-1) ?? ""];
@@ -116,7 +116,7 @@ const filled = (path: string, own: Readonly<Record<string, string>> = {}): strin
 
 const ask = (method: string, path: string, asked?: GatewayRequest) => gateway.request(method, path, asked);
 
-/** What anything that was sent is answered with: never a fault of ours, and told in the words of clients. */
+/** The expected response to any input: never a server error, and documented error texts. */
 function expectPlain(answer: GatewayResponse, sent: string): void {
   expect(answer.status, `${sent}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
   expect(answer.text, sent).not.toMatch(/node_modules|\.ts:\d|\n {4}at /);
@@ -131,7 +131,7 @@ function expectPlain(answer: GatewayResponse, sent: string): void {
     );
 }
 
-describe("what there is not", () => {
+describe("unknown routes", () => {
   it.each([
     "/nowhere",
     "/nowhere/",
@@ -149,7 +149,7 @@ describe("what there is not", () => {
     }
   });
 
-  it("of methods is answered 405 on every path, with those that there are", async () => {
+  it("return 405 with the allowed methods for other methods on every path", async () => {
     const paths = [...new Set(operations.map(({ path }) => path))];
     expect(paths.length).toBeGreaterThan(40);
     for (const path of paths) {
@@ -171,8 +171,8 @@ describe("what there is not", () => {
   });
 });
 
-describe("every answer", () => {
-  it("lets a browser load nothing, is not kept, and says who it is for", async () => {
+describe("every response", () => {
+  it("permits a browser to load nothing, is not cached, and has an allowed origin", async () => {
     for (const [path, status] of [
       ["/config/", 200],
       [`/documents/${ids.id}/content/`, 200],
@@ -189,7 +189,7 @@ describe("every answer", () => {
 });
 
 describe("bad input", () => {
-  it("of ids in paths is nothing that is there", async () => {
+  it("in path ids returns 404", async () => {
     for (const { method, path, fields } of operations)
       for (const [, name = ""] of path.matchAll(/\{(\w+)\}/g))
         for (const id of NO_IDS) {
@@ -201,7 +201,7 @@ describe("bad input", () => {
         }
   });
 
-  it("of queries is refused by field, or as if it were not there", async () => {
+  it("in queries is rejected by field or ignored", async () => {
     for (const { method, path, queries } of operations)
       for (const name of method === "GET" ? queries : [])
         for (const value of NO_QUERIES) {
@@ -214,7 +214,7 @@ describe("bad input", () => {
         }
   });
 
-  it("of bodies is refused, whatever they are said to be", async () => {
+  it("in bodies is rejected for any content type", async () => {
     for (const { method, path, fields } of operations) {
       if (fields === undefined) continue;
       for (const raw of NO_BODIES)
@@ -231,13 +231,13 @@ describe("bad input", () => {
         raw: "a",
         headers: { "content-type": "text/csv" },
       });
-      // Whose record this is not is told that first.
+      // The check of the user precedes the check of the body.
       const refused = path === "/users/{id}" ? [403] : [401, 415];
       expect([path, refused.includes(sent.status)]).toEqual([path, true]);
     }
   });
 
-  it("of fields is refused by their names", async () => {
+  it("in fields is rejected by their names", async () => {
     for (const { method, path, fields = [] } of operations)
       for (const field of fields)
         for (const value of NO_VALUES) {
@@ -259,7 +259,7 @@ describe("bad input", () => {
     expect([answer.status, answer.body]).toEqual([400, said]);
   });
 
-  it("that is no JSON is told so, and what is too large likewise", async () => {
+  it("returns an error for malformed JSON and for bodies that are too large", async () => {
     const broken = await ask("POST", "/documents/", { raw: "{", headers: JSON_TYPE });
     expect([broken.status, broken.body]).toEqual([
       400,
@@ -274,7 +274,7 @@ describe("bad input", () => {
     ]);
   });
 
-  it("of those who may not ask is answered as if it were right", async () => {
+  it("of unauthorized callers has the same response as valid input", async () => {
     const cat = (await createUser(test.deps, "cat")).token;
     const at = `/documents/${ids.id}`;
     const thread = `${at}/threads/${ids.thread}`;

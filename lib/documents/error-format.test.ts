@@ -88,7 +88,7 @@ describe("the error format of documents", () => {
     ]);
   });
 
-  it("accepts anonymous requests to an optional route, and no invalid token or one without the service's scope", async () => {
+  it("accepts anonymous requests to an optional route, but no invalid token and none without the service's scope", async () => {
     const status = async (headers: Record<string, string>, auth = deps.auth) => {
       const { statusCode, body } = await toHandler(change, async () => ({ ...deps, auth }))({
         ...sent({ target: id }),

@@ -96,19 +96,13 @@ describe("emitting an event", () => {
     });
   });
 
-  it.each([[[1]], ["rejects data that is not an object: %j"], [7], [true]])(
-    "refuses data that is no object: %j",
-    (data) => {
-      expect(emitBody.safeParse({ topic: "custom.x", data }).success).toBe(false);
-    },
-  );
+  it.each([[[1]], ["text"], [7], [true]])("rejects data that is not an object: %j", (data) => {
+    expect(emitBody.safeParse({ topic: "custom.x", data }).success).toBe(false);
+  });
 
-  it.each([[undefined], ["rejects the topic %j"], [7], ["x".repeat(257)]])(
-    "refuses the topic %j",
-    (topic) => {
-      expect(emitBody.safeParse({ topic }).success).toBe(false);
-    },
-  );
+  it.each([[undefined], [""], [7], ["x".repeat(257)]])("rejects the topic %j", (topic) => {
+    expect(emitBody.safeParse({ topic }).success).toBe(false);
+  });
 
   it("rejects a blank topic", async () => {
     await expect(emit({ topic: "  " })).rejects.toMatchObject({ code: "bad_request" });

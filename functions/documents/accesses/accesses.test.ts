@@ -53,7 +53,7 @@ const ownersRow = async (id = root): Promise<string> =>
   (await rows(id)).body.find(({ role }: { role: string }) => role === "owner").id;
 
 describe("sharing a document", () => {
-  it("gives a user a role, which the document counts and the log tells of", async () => {
+  it("gives a user a role, which the document counts and the log records", async () => {
     const anna = await person("anna");
     const { status, body } = await share(root, { user_id: anna.id.toUpperCase(), role: "editor" });
     expect(status).toBe(201);
@@ -95,7 +95,7 @@ describe("sharing a document", () => {
     });
   });
 
-  it("gives a team one, and a reader's where none is named", async () => {
+  it("gives a team a role; the default is reader", async () => {
     const { status, body } = await share(root, { team: "press" });
     expect([status, body.user, body.team, body.role]).toEqual([201, null, "press", "reader"]);
     expect((await share(root, { team: "press" })).body).toEqual({
@@ -105,7 +105,7 @@ describe("sharing a document", () => {
     expect((await rows(root)).body).toHaveLength(1);
   });
 
-  it("is refused for what cannot be, by field", async () => {
+  it("reports invalid fields", async () => {
     const anna = await person("anna");
     await share(root, { user_id: anna.id });
     const both = { __all__: ["Either user or team must be set, not both."] };
@@ -121,7 +121,7 @@ describe("sharing a document", () => {
       expect(await share(root, body)).toEqual({ status: 400, body: said });
   });
 
-  it("is for administrators and owners, of whom owners alone make owners; below, too", async () => {
+  it("requires an administrator or owner, and owners for the role owner, on descendants too", async () => {
     const [admin, editor, other] = [await person("admin"), await person("editor"), await person("other")];
     await share(root, { user_id: admin.id, role: "administrator" });
     await share(root, { user_id: editor.id, role: "editor" });
@@ -139,7 +139,7 @@ describe("sharing a document", () => {
     expect((await share(NOBODY, { user_id: other.id })).status).toBe(404);
   });
 
-  it("takes nothing else from the body", async () => {
+  it("ignores all other fields of the body", async () => {
     const anna = await person("anna");
     const forged = { id: NOBODY, document: NOBODY, created_at: "2001-01-01", revision: 9 };
     const { body } = await share(root, { ...forged, user_id: anna.id });
@@ -147,7 +147,7 @@ describe("sharing a document", () => {
     expect(body.document.id).toBe(root);
   });
 
-  it("makes one row where two give the same user a role at the same time", async () => {
+  it("creates one row for two concurrent requests with the same user", async () => {
     const anna = await person("anna");
     const both = await Promise.all([
       share(root, { user_id: anna.id, role: "reader" }),
@@ -159,7 +159,7 @@ describe("sharing a document", () => {
 });
 
 describe("the list of accesses", () => {
-  it("holds those of what the document lies in, root first, and what each has above", async () => {
+  it("contains the accesses of the ancestors, root first, with each one's inherited role", async () => {
     const anna = await person("anna");
     const leaf = await child(await child(root));
     await share(root, { user_id: anna.id, role: "editor" });
@@ -183,7 +183,7 @@ describe("the list of accesses", () => {
     expect(body[2].document.path.startsWith(body[0].document.path)).toBe(true);
   });
 
-  it("shows a member who does not manage it its managers alone, by their names", async () => {
+  it("shows members without management rights only the managers' names", async () => {
     const [anna, ben] = [await person("anna"), await person("ben")];
     await share(root, { user_id: anna.id });
     await share(root, { user_id: ben.id, role: "administrator" });
@@ -196,14 +196,14 @@ describe("the list of accesses", () => {
     expect(body[0].abilities).toMatchObject({ destroy: false, retrieve: false, set_role_to: [] });
   });
 
-  it("is empty for who has no role, and for nobody without a name", async () => {
+  it("is empty for users without a role, and requires authentication", async () => {
     const anna = await person("anna");
     expect(await rows(root, anna)).toEqual({ status: 200, body: [] });
     expect((await rows(root, null)).status).toBe(401);
     expect((await rows(NOBODY)).status).toBe(404);
   });
 
-  it("cannot be asked for in the trash", async () => {
+  it("is unavailable in the trash", async () => {
     const anna = await person("anna");
     const { body } = await share(root, { user_id: anna.id });
     await call(test.deps, drop, { params: { id: root }, token: TEST_TOKEN });
@@ -214,8 +214,8 @@ describe("the list of accesses", () => {
   });
 });
 
-describe("a row of access", () => {
-  it("is read by whose it is and by managers, and belongs to its document", async () => {
+describe("an access", () => {
+  it("is readable by its user and by managers, and only under its document", async () => {
     const [anna, ben] = [await person("anna"), await person("ben")];
     const { body } = await share(root, { user_id: anna.id });
     await share(root, { user_id: ben.id });
@@ -251,7 +251,7 @@ describe("a row of access", () => {
     expect((await change(root, body.id, { role: "king" })).status).toBe(400);
   });
 
-  it("of an administrator can be given to no owner, and an owner's is not for administrators", async () => {
+  it("is never raised to owner by an administrator, who cannot change an owner's access", async () => {
     const admin = await person("admin");
     const { body } = await share(root, { user_id: admin.id, role: "administrator" });
     expect((await change(root, body.id, { role: "owner" }, admin)).status).toBe(403);
@@ -262,7 +262,7 @@ describe("a row of access", () => {
     expect((await open(root, admin)).body.user_role).toBe("reader");
   });
 
-  it("goes, and with it the right and the count", async () => {
+  it("is deleted together with its permissions and count", async () => {
     const anna = await person("anna");
     const { body } = await share(root, { user_id: anna.id, role: "owner" });
     await open(root, anna);
@@ -274,7 +274,7 @@ describe("a row of access", () => {
 });
 
 describe("the last owner of a root", () => {
-  it("stays, whatever is asked", async () => {
+  it("cannot be removed or changed", async () => {
     const own = await ownersRow();
     expect((await revoke(root, own)).status).toBe(403);
     expect((await change(root, own, { role: "reader" })).status).toBe(403);
@@ -287,7 +287,7 @@ describe("the last owner of a root", () => {
     });
   });
 
-  it.each(["delete", "change"] as const)("stays where two go at the same time (%s)", async (how) => {
+  it.each(["delete", "change"] as const)("remains if two owners go concurrently (%s)", async (how) => {
     const anna = await person("anna");
     const { body } = await share(root, { user_id: anna.id, role: "owner" });
     const own = await ownersRow();
@@ -301,7 +301,7 @@ describe("the last owner of a root", () => {
     expect(owners).toHaveLength(1);
   });
 
-  it("of a child may go, whose owners are inherited", async () => {
+  it("of a child may be removed, because owners are inherited", async () => {
     const anna = await person("anna");
     const leaf = await child(root);
     const { body } = await share(leaf, { user_id: anna.id, role: "owner" });

@@ -14,7 +14,7 @@ afterEach(() => test?.close());
 
 const ROLES = ["reader", "editor", "administrator", "owner"] as const;
 
-/** A small generator: the same seed, the same numbers. */
+/** A small random number generator, deterministic for a seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

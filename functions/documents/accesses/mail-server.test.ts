@@ -59,7 +59,7 @@ async function mailServer(options: SMTPServerOptions = {}, port = 0) {
   return { port: (server.server.address() as AddressInfo).port, received, close };
 }
 
-/** What speaks on a port, and nothing of a mail server. */
+/** A server on a port that is not a mail server. */
 async function strange(talk: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -87,8 +87,8 @@ const sendBy = (port: number, signal = new AbortController().signal): Promise<vo
 };
 const readers = (received: readonly Received[]) => received.flatMap(({ to }) => to).toSorted();
 
-describe("mails for a mail server", () => {
-  it("that is away wait for it, and each goes out once when it is back", async () => {
+describe("mails", () => {
+  it("wait for an unreachable server, and are each sent once when it returns", async () => {
     const away = await mailServer();
     await away.close();
     for (const name of ["a", "b", "c"]) await inviteOne(`${name}@example.com`);
@@ -104,7 +104,7 @@ describe("mails for a mail server", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it("that refuses one reader for good go to the others, and that one is not asked for again", async () => {
+  it("to other recipients are sent if the server rejects one permanently, which is not retried", async () => {
     const asked: string[] = [];
     const server = await mailServer({
       onRcptTo: ({ address }, _session, done) => {
@@ -120,7 +120,7 @@ describe("mails for a mail server", () => {
     expect(readers(server.received)).toEqual(["a@example.com", "b@example.com"]);
     expect(asked.filter((address) => address.startsWith("gone"))).toHaveLength(1);
     expect(await waiting()).toEqual([]);
-    // They are invited all the same: by word of mouth, if not by mail.
+    // The invitation exists without the mail.
     const { body } = await call(test.deps, list, {
       params: { id: root },
       token: TEST_TOKEN,
@@ -132,7 +132,7 @@ describe("mails for a mail server", () => {
     expect(JSON.stringify(test.logs)).not.toContain("gone@");
   });
 
-  it.each(["MAIL", "RCPT", "DATA"])("that is busy at %s come later, once", async (at) => {
+  it.each(["MAIL", "RCPT", "DATA"])("are sent later, once, if the server is busy at %s", async (at) => {
     let busy = true;
     const maybe =
       (here: string) => (_address: unknown, _session: unknown, done: (error?: Error | null) => void) =>
@@ -195,7 +195,7 @@ describe("mails for a mail server", () => {
     expect(readers(good.received)).toEqual(["a@example.com"]);
   });
 
-  it("that takes a mail and dies before it says so is sent it again, by the same name", async () => {
+  it("are sent again with the same id if the server dies before it responds", async () => {
     const names: string[] = [];
     const port = await strange((socket) => {
       socket.write("220 here\r\n");
@@ -220,7 +220,7 @@ describe("mails for a mail server", () => {
     expect(good.received.map(({ text }) => /^Message-ID: (\S+)/m.exec(text)?.[1])).toEqual(names);
   });
 
-  it("are no more when the time is up, and none is lost for it", async () => {
+  it("stop at the deadline, and none is lost", async () => {
     const server = await mailServer();
     for (const name of ["a", "b", "c"]) await inviteOne(`${name}@example.com`);
     await sendBy(server.port, AbortSignal.abort());
@@ -229,7 +229,7 @@ describe("mails for a mail server", () => {
     expect(readers(server.received)).toEqual(["a@example.com", "b@example.com", "c@example.com"]);
   });
 
-  it("have one reader and no header of anybody's making, whatever titles and names say", async () => {
+  it("have one recipient and no injected header, with any titles and names", async () => {
     const evil = "x\r\nBcc: evil@example.com\r\nSubject: other\r\n\r\n<h1 onclick=alert(1)>hi</h1>";
     const { token } = await createToken(test.deps, { email: "ben@example.com", name: evil.slice(0, 100) });
     const { body } = await call(test.deps, make, { body: { title: evil }, token });

@@ -43,7 +43,7 @@ const files = async (): Promise<string[]> => {
   const names = await readdir(folder).catch(() => []);
   return Promise.all(names.toSorted().map((name) => readFile(join(folder, name), "utf8")));
 };
-/** What a mail says: its transfer encoding undone, as far as it hides text. */
+/** The text of a mail, with its transfer encoding decoded as far as it hides text. */
 const plain = (source = ""): string =>
   source
     .replace(/=\r?\n/g, "")
@@ -53,7 +53,7 @@ const plain = (source = ""): string =>
 const waiting = async (): Promise<StoredMail[]> =>
   (await test.deps.tables.query(mailsTable, { pk: QUEUED_MAILS })).items;
 
-/** Sends by a stand-in for the mail server. */
+/** Sends with a fake mail server. */
 const sending = (send: (mail: Mail) => Promise<MailOutcome>) => {
   const sent: Mail[] = [];
   const deps: Deps = {
@@ -71,8 +71,8 @@ const away = async (): Promise<MailOutcome> => {
   throw Object.assign(new Error("connect ECONNREFUSED anna@example.com"), { code: "ECONNECTION" });
 };
 
-describe("people are written to", () => {
-  it("when a document is shared with them, in their language, with its address", async () => {
+describe("mails are sent", () => {
+  it("when a document is shared with a user, in their language, with its URL", async () => {
     const anna = await user("anna@example.com", "fr-fr");
     await shareWith(root, anna.id);
     await test.drain();
@@ -87,7 +87,7 @@ describe("people are written to", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it("when they are invited, and when somebody asks them for access", async () => {
+  it("for invitations and access requests", async () => {
     const { status } = await call(test.deps, invite, {
       params: { id: root },
       body: { email: "new@example.com", role: "reader" },
@@ -105,7 +105,7 @@ describe("people are written to", () => {
     expect(request).toContain("an editor of the document “Plans”");
   });
 
-  it("but of a team nobody is", async () => {
+  it("but not to teams", async () => {
     await call(test.deps, share, { params: { id: root }, body: { team: "press" }, token: TEST_TOKEN });
     await test.drain();
     expect(await files()).toEqual([]);
@@ -113,7 +113,7 @@ describe("people are written to", () => {
 });
 
 describe("a mail that cannot be sent", () => {
-  it("keeps nobody from sharing, is tried again later, and sent once", async () => {
+  it("does not prevent sharing, and is retried later and sent once", async () => {
     const anna = await user("anna@example.com");
     await shareWith(root, anna.id);
     const down = sending(away);
@@ -130,7 +130,7 @@ describe("a mail that cannot be sent", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it("is given up after ten times, which the log tells without the address", async () => {
+  it("is dropped after ten attempts and logged without the address", async () => {
     await shareWith(root, (await user("anna@example.com")).id);
     const down = sending(away);
     for (let time = 0; time < 12; time += 1) {
@@ -144,7 +144,7 @@ describe("a mail that cannot be sent", () => {
     expect(JSON.stringify(told)).not.toContain("@");
   });
 
-  it("is not tried again where it is refused", async () => {
+  it("is not retried if it is rejected", async () => {
     await shareWith(root, (await user("anna@example.com")).id);
     const refusing = sending(async () => "refused");
     await refusing.run();
@@ -155,7 +155,7 @@ describe("a mail that cannot be sent", () => {
 
   it("whose sender dies is sent by the next one, after a while", async () => {
     await shareWith(root, (await user("anna@example.com")).id);
-    // Nothing is heard of this one any more.
+    // This sender never finishes.
     void sending(() => new Promise<never>(() => undefined)).run();
     await expect.poll(async () => (await waiting())[0]?.attempts).toBe(1);
     const next = sending(async () => "sent");
@@ -166,7 +166,7 @@ describe("a mail that cannot be sent", () => {
     expect(next.sent).toHaveLength(1);
   });
 
-  it("goes out once where two send at the same time", async () => {
+  it("is sent once by two concurrent senders", async () => {
     for (const name of ["a", "b", "c"]) await shareWith(root, (await user(`${name}@example.com`)).id);
     const both = sending(async () => "sent");
     await Promise.all([both.run(), both.run()]);
@@ -178,7 +178,7 @@ describe("a mail that cannot be sent", () => {
   });
 });
 
-describe("what people write into names and titles", () => {
+describe("user-defined names and titles", () => {
   const { letterhead } = {
     letterhead: { brandName: "Docs", logoUrl: undefined, appUrl: "https://d.example" },
   };
@@ -220,13 +220,13 @@ describe("what people write into names and titles", () => {
     "is one line, as it reads: %j",
     (text) => {
       const { subject, text: body } = letter({ title: `Plans${text}`, sender: `Ben${text}` });
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for these
       expect(subject).not.toMatch(/[\u0000-\u001f\u007f\u2028\u2029\u202a-\u202e]/);
       expect(body.split("\n")).toHaveLength(8);
     },
   );
 
-  it("is not longer than is shown, and no placeholder is filled in it", () => {
+  it("are truncated, and their placeholders are not filled in", () => {
     const { subject } = letter({ title: "{sender}{brand}".padEnd(255, "x"), sender: "{title}" });
     expect(subject).toMatch(/^\{title\} shared a document with you: \{sender\}\{brand\}x+…$/);
     expect(subject.length).toBeLessThan(180);

@@ -57,7 +57,7 @@ const roleOf = async (who: Who) =>
 const firstId = async () => (await requests()).body.results[0].id as string;
 
 describe("asking for access", () => {
-  it("is answered with nothing, and is seen by who may answer and by who asked", async () => {
+  it("returns an empty response, and is visible to managers and to the caller", async () => {
     const ben = await person("ben");
     expect(await request(anna)).toEqual({ status: 201, body: undefined });
     test.clock.advance(1_000);
@@ -89,7 +89,7 @@ describe("asking for access", () => {
     expect((await requests(undefined, { page_size: "1", page: "2" })).body.results).toHaveLength(1);
   });
 
-  it("is done once, by who is not let in all the way yet", async () => {
+  it("is possible once, for users without full access", async () => {
     const [admin, editor] = [await person("admin", "administrator"), await person("editor", "editor")];
     await request(anna);
     expect(await request(anna, { role: "editor" })).toEqual({
@@ -112,7 +112,7 @@ describe("asking for access", () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([201, 400]);
   });
 
-  it("is for roots that are there", async () => {
+  it("requires an existing root", async () => {
     const { body } = await call(test.deps, makeChild, {
       params: { id: root },
       body: {},
@@ -127,8 +127,8 @@ describe("asking for access", () => {
   });
 });
 
-describe("an answer", () => {
-  it("gives the role that was asked for, or another one, and the request is gone", async () => {
+describe("accepting a request", () => {
+  it("grants the requested role or another one, and deletes the request", async () => {
     const ben = await person("ben", "reader");
     await request(anna, { role: "commenter" });
     expect(await agree(await firstId())).toEqual({ status: 204, body: undefined });
@@ -140,7 +140,7 @@ describe("an answer", () => {
     expect((await request(anna, { role: "editor" })).status).toBe(201);
   });
 
-  it("is for administrators and owners, who give no more than they have", async () => {
+  it("requires an administrator or owner, who cannot grant more than their own role", async () => {
     const [admin, editor] = [await person("admin", "administrator"), await person("editor", "editor")];
     await request(anna);
     const id = await firstId();
@@ -166,7 +166,7 @@ describe("an answer", () => {
     expect(await roleOf(anna)).toBeUndefined();
   });
 
-  it("takes no role away that was given meanwhile", async () => {
+  it("does not lower a role that was granted meanwhile", async () => {
     await request(anna);
     await call(test.deps, share, {
       params: { id: root },
@@ -177,7 +177,7 @@ describe("an answer", () => {
     expect(await roleOf(anna)).toBe("owner");
   });
 
-  it("is given once where two answer at the same time", async () => {
+  it("succeeds once for two concurrent responses", async () => {
     await request(anna);
     const id = await firstId();
     const both = await Promise.all([agree(id), agree(id)]);

@@ -40,7 +40,7 @@ const call = <P, Q, B, R>(route: Route<P, Q, B, R, Deps>, parts: RequestParts = 
   );
 
 describe("GET config", () => {
-  it("tells anybody every key of the contract, and no secret", async () => {
+  it("returns every key of the contract and no secret to anonymous callers", async () => {
     const secret = "a-secret-that-is-not-told";
     const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
     await open({
@@ -65,7 +65,7 @@ describe("GET config", () => {
     expect(config.response.safeParse(json).success).toBe(true);
   });
 
-  it("has a footer of its own, which the parts of a theme file take the place of", async () => {
+  it("has a built-in footer, which a theme file may override in parts", async () => {
     folder = await mkdtemp(join(tmpdir(), "weft-theme-"));
     const path = join(folder, "theme.json");
     await open({ THEME_CUSTOMIZATION_FILE_PATH: path, THEME_CUSTOMIZATION_CACHE_TIMEOUT: "60" });
@@ -101,13 +101,13 @@ describe("GET config", () => {
 });
 
 describe("GET jwks", () => {
-  it("is not there without a key", async () => {
+  it("returns 404 without a key", async () => {
     await open();
     const { status, json } = await call(keySet);
     expect([status, json]).toEqual([404, { detail: "Not found." }]);
   });
 
-  it("gives the public half of the key to anybody", async () => {
+  it("returns the public key to anonymous callers", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     await open({ OIDC_RS_PRIVATE_KEY_STR: String(privateKey.export({ type: "pkcs1", format: "pem" })) });
     const { status, json } = await call(keySet);
@@ -122,7 +122,7 @@ describe("GET jwks", () => {
 });
 
 describe("throttles", () => {
-  it("answer 429 with the time to wait, all routes of a scope together, a caller each", async () => {
+  it("return 429 with the time to wait, for all routes of a scope together, per caller", async () => {
     await open({ API_DOCUMENT_THROTTLE_RATE: "3/minute" });
     const other = (await createToken(test.deps, { email: "other@example.com" })).token;
     const made = await callHandler(
@@ -153,7 +153,7 @@ describe("throttles", () => {
     expect((await asOwner(getDocument)).status).toBe(200);
   });
 
-  it("count anybody by the address that the gateway saw, whatever is said of it", async () => {
+  it("count anonymous callers by the address that the gateway saw, ignoring headers", async () => {
     await open({ API_CONFIG_THROTTLE_RATE: "1/hour" });
     const handler = toHandler(config, async () => test.deps);
     const from = async (sourceIp: string, forwarded: string) => {
@@ -172,7 +172,7 @@ describe("throttles", () => {
     expect(await from("192.0.2.2", "198.51.100.1")).toBe(200);
   });
 
-  it("count nothing where they are not set", async () => {
+  it("count nothing if they are not set", async () => {
     await open();
     const answers = await Promise.all(Array.from({ length: 100 }, () => call(config)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);

@@ -41,7 +41,7 @@ const read = (headers: Record<string, string> = {}, token: Who = TEST_TOKEN, fro
 
 function yjs(text = "hello"): Uint8Array {
   const doc = new Y.Doc();
-  // Of one that is chosen by chance the beginning may happen to be text.
+  // The start of a random id may happen to be valid text.
   doc.clientID = 0xff_ff_ff_ff;
   const paragraph = new Y.XmlElement("paragraph");
   doc.getXmlFragment("document-store").insert(0, [paragraph]);
@@ -50,7 +50,7 @@ function yjs(text = "hello"): Uint8Array {
 }
 
 describe("content", () => {
-  it("that was never saved is empty, and says nothing of itself", async () => {
+  it("that was never saved is empty and has no metadata", async () => {
     const { status, text, headers } = await read();
     expect([status, text]).toEqual([200, ""]);
     expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
@@ -58,7 +58,7 @@ describe("content", () => {
       expect(headers).not.toHaveProperty(name);
   });
 
-  it("of Yjs comes back as the base64 that was sent", async () => {
+  it("of Yjs is returned as the base64 that was sent", async () => {
     const state = yjs();
     expect(await save(state)).toMatchObject({ status: 204, text: "" });
     const { status, text, headers } = await read();
@@ -89,7 +89,7 @@ describe("content", () => {
     });
   });
 
-  it("comes back as it was sent, whatever it is and however long, also with its JSON escaped", async () => {
+  it("is returned unchanged for any content of any length, also with escaped JSON", async () => {
     let seed = 3;
     const random = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -122,7 +122,7 @@ describe("content", () => {
     [`{"content":"${"A".repeat(200_000)}\\u00e9"}`, { content: ["Invalid base64 content."] }],
     [{ content: base64(Buffer.from([0xff, 0xfe, 0x00])) }, "invalid yjs document"],
     [{ content: base64(yjs().subarray(0, 20)) }, "invalid yjs document"],
-    // A damaged state whose bytes are UTF-8 text by chance.
+    // A damaged state whose bytes happen to be valid UTF-8.
     [{ content: base64(Buffer.from("\u0001\u0001\u0007\u0000\u0004\u0001\u0001t")) }, "invalid yjs document"],
     [{ content: base64(Buffer.from("a\0b")) }, "invalid yjs document"],
   ])("of %.60j is refused in words that clients know, and nothing is kept", async (body, said) => {
@@ -144,15 +144,15 @@ describe("content", () => {
     expect((await send("{}", { "content-type": "text/html" })).status).toBe(415);
   });
 
-  it("larger than 20 MiB is refused, and up to there kept", async () => {
+  it("is accepted up to 20 MiB and rejected beyond", async () => {
     expect((await save(Buffer.alloc(20 * 1024 * 1024, "a"))).status).toBe(204);
     expect((await read()).bytes.length).toBe(20 * 1024 * 1024);
     expect((await save(Buffer.alloc(20 * 1024 * 1024 + 1, "a"))).status).toBe(413);
   });
 });
 
-describe("whoever may", () => {
-  it("read or change a document may read or change its content", async () => {
+describe("permissions", () => {
+  it("to read or change a document apply to its content", async () => {
     await save("mine");
     expect([(await read({}, null)).status, (await send({ content: "" }, {}, null)).status]).toEqual([
       401, 401,
@@ -176,8 +176,8 @@ describe("whoever may", () => {
   });
 });
 
-describe("a caller that has the content already", () => {
-  it("is told so by its entity tag or date", async () => {
+describe("a conditional request", () => {
+  it("returns 304 for the current entity tag or date", async () => {
     await save("known");
     const { headers } = await read();
     const [etag, date] = [headers.etag ?? "", headers["last-modified"] ?? ""];
@@ -201,7 +201,7 @@ describe("a caller that has the content already", () => {
       expect(await read(unknown)).toMatchObject({ status: 200, text: "known" });
   });
 
-  it("loses nobody's changes where it says which", async () => {
+  it("with If-Match does not overwrite changes of others", async () => {
     expect((await save("first", { "if-match": "*" })).status).toBe(412);
     await save("first");
     const etag = (await read()).headers.etag ?? "";
@@ -214,7 +214,7 @@ describe("a caller that has the content already", () => {
     expect((await read()).text).toBe("third");
   });
 
-  it("is one of two that change the same at once: one of them is told", async () => {
+  it("fails for one of two concurrent saves", async () => {
     await save("first");
     const match = { "if-match": (await read()).headers.etag ?? "" };
     const both = await Promise.all([save("one", match), save("two", match)]);
@@ -223,7 +223,7 @@ describe("a caller that has the content already", () => {
 });
 
 describe("a save", () => {
-  it("moves the document's time, and of the same bytes makes no version", async () => {
+  it("updates the document's time, and creates no version for unchanged bytes", async () => {
     const times = [];
     for (const text of ["same", "same", "other"]) {
       test.clock.advance(1_000);
@@ -240,7 +240,7 @@ describe("a save", () => {
     expect(await test.deps.blobs.list(`documents/${id}/`)).toHaveLength(2);
   });
 
-  it("of many at once leaves the last of them, and a version of each", async () => {
+  it("of many at once keeps the last one, and a version of each", async () => {
     const texts = Array.from({ length: 8 }, (_, at) => `writer ${at}`);
     const saved = await Promise.all(texts.map((text) => save(text)));
     expect(saved.map(({ status }) => status)).toEqual(texts.map(() => 204));

@@ -35,7 +35,7 @@ const show = (query: Record<string, string> = {}, token: string | null = TEST_TO
   call(test.deps, formatted, { params: { id }, query, token });
 
 describe("formatted content", () => {
-  it("is null where none was saved, and nothing is converted", async () => {
+  it("is null without saved content, and nothing is converted", async () => {
     expect(await show()).toEqual({
       status: 200,
       body: {
@@ -49,7 +49,7 @@ describe("formatted content", () => {
     expect(asked).toEqual([]);
   });
 
-  it("is blocks unless another form is asked for, of what is saved, by what it is", async () => {
+  it("consists of blocks by default, or of another format, for any kind of saved content", async () => {
     await save("some text");
     expect((await show()).body.content).toEqual([{ type: "paragraph" }]);
     answer = async () => ({ ok: true, value: '<p>some "text"</p>' });
@@ -66,7 +66,7 @@ describe("formatted content", () => {
     expect(Buffer.from(asked[2]?.bytes ?? [])).toEqual(Buffer.from(state));
   });
 
-  it("says what is wrong: with the format, with the content, with the converter", async () => {
+  it("reports errors of the format, the content and the converter", async () => {
     await save("text");
     expect(await show({ content_format: "pdf" })).toEqual({
       status: 400,
@@ -84,7 +84,7 @@ describe("formatted content", () => {
     expect((await call(without, formatted, { params: { id } })).status).toBe(503);
   });
 
-  it("is for whoever may read the document, as long as it is not deleted", async () => {
+  it("is available to users who may read the document, unless it is deleted", async () => {
     const other = (await createToken(test.deps, { email: "other@example.com" })).token;
     expect([(await show({}, null)).status, (await show({ content_format: "pdf" }, other)).status]).toEqual([
       401, 403,

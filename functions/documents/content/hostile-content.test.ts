@@ -38,7 +38,7 @@ const save = (bytes: Uint8Array) =>
 const show = (content_format: string) =>
   call(test.deps, formatted, { params: { id }, query: { content_format }, token: TEST_TOKEN });
 
-/** Saves, and reads what was taken in every form; answers the statuses: of the saving, and of what is shown. */
+/** Saves bytes and reads them in every format; returns the statuses of the save and the reads. */
 async function through(bytes: Uint8Array, formats: readonly string[] = ["json"]): Promise<number[]> {
   const began = performance.now();
   const { status } = await save(bytes);
@@ -51,7 +51,7 @@ async function through(bytes: Uint8Array, formats: readonly string[] = ["json"])
   const shown: number[] = [];
   for (const format of formats) {
     const answer = await show(format);
-    // Shown, or refused in words: never a fault of the service.
+    // Shown or rejected, but never a failure of the service.
     expect([200, 400]).toContain(answer.status);
     if (answer.status === 400) expect(answer.body.error).toMatch(/^The content (?:cannot|takes)/);
     shown.push(answer.status);
@@ -83,7 +83,7 @@ const number = (value: number): number[] =>
   value < 128 ? [value] : [(value % 128) + 128, ...number(Math.floor(value / 128))];
 const ITEM = 0x84;
 
-/** Taken, as it has the form of a state, or refused; either is right as long as nothing breaks. */
+/** May be accepted, because they have the form of a state, or rejected; either is correct if nothing breaks. */
 const HOSTILE: readonly (readonly [string, () => Uint8Array])[] = [
   [
     "has a clock far ahead",
@@ -172,12 +172,12 @@ const HOSTILE: readonly (readonly [string, () => Uint8Array])[] = [
   ],
 ];
 
-describe("a state of Yjs that means harm", () => {
+describe("a malicious Yjs state", () => {
   it.each(HOSTILE)(
     "is refused or kept whole, and is shown or refused in words, where it %s",
     async (_, make) => {
       await through(make(), ["json", "markdown", "html"]);
-      // Whatever it was, the next one is served.
+      // The next request succeeds in any case.
       await save(paragraphs(["still there"]));
       expect((await show("markdown")).body.content).toBe("still there\n");
       expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
@@ -185,7 +185,7 @@ describe("a state of Yjs that means harm", () => {
     60_000,
   );
 
-  it("that is a small change of a real one does no harm", async () => {
+  it("that is a small change of a valid one does no harm", async () => {
     const real = paragraphs(["Grüße 🙂", "second", "x".repeat(300)]);
     let shown = 0;
     await fc.assert(
@@ -204,14 +204,14 @@ describe("a state of Yjs that means harm", () => {
     expect(shown).toBeGreaterThan(5);
   }, 120_000);
 
-  it("that is any bytes at all does no harm", async () => {
+  it("of random bytes does no harm", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
         await through(bytes);
       }),
       { numRuns: 150, endOnFailure: true },
     );
-    // Nor with the beginning of a state before them.
+    // Also with the start of a valid state before them.
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 60 }), async (bytes) => {
         await through(new Uint8Array([1, 1, 7, 0, ...bytes, 0]));
@@ -220,7 +220,7 @@ describe("a state of Yjs that means harm", () => {
     );
   }, 120_000);
 
-  it("does not keep what editors do write from being shown", async () => {
+  it("does not affect the conversion of valid documents", async () => {
     const text = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
       .filter((one) => one.trim() === one);
@@ -235,7 +235,7 @@ describe("a state of Yjs that means harm", () => {
     );
   }, 60_000);
 
-  it("that is taken is one that Yjs can apply", () => {
+  it("that is accepted can be applied by Yjs", () => {
     const real = paragraphs(["first", "second"]);
     fc.assert(
       fc.property(
@@ -250,7 +250,7 @@ describe("a state of Yjs that means harm", () => {
     );
   });
 
-  it("empties a document without taking its versions away", async () => {
+  it("empties a document without deleting its versions", async () => {
     await save(paragraphs(["kept"]));
     const { headers } = await callHandler(test.deps, get, { params: { id }, token: TEST_TOKEN });
     expect((await save(new Uint8Array([0, 0]))).status).toBe(204);
@@ -259,7 +259,7 @@ describe("a state of Yjs that means harm", () => {
     expect(body.versions[0].etag).toBe(headers["etag"]);
   });
 
-  it("of the largest size takes no more memory than its own, a few times", async () => {
+  it("of the maximum size needs memory of only a few times its size", async () => {
     const structs = 3_000_000;
     const bytes = Buffer.concat([
       Buffer.from([1, ...number(structs), 7, 0]),
@@ -274,7 +274,7 @@ describe("a state of Yjs that means harm", () => {
     expect(status).toBe(204);
     expect(performance.now() - began).toBeLessThan(2 * SLOW_MS);
     expect(process.memoryUsage.rss() - before).toBeLessThan(300 * MB);
-    // More than can be converted in time or memory: that is said.
+    // An error if the conversion exceeds its time or memory limit.
     expect([200, 400]).toContain((await show("json")).status);
     await save(paragraphs(["after"]));
     expect((await show("markdown")).body.content).toBe("after\n");

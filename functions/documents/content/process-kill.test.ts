@@ -22,7 +22,7 @@ const save = ({ deps }: TestDeps, text: string) =>
   call(deps, patch, { params: { id: ID }, body: { content: Buffer.from(text).toString("base64") } });
 const read = ({ deps }: TestDeps) => call(deps, get, { params: { id: ID } });
 
-/** Everything that a document has: what is named is there, and bytes that nothing names are few. */
+/** Violations of the rule that every referenced blob exists and few blobs are unreferenced. */
 async function faultsOf({ deps }: TestDeps): Promise<string[]> {
   const { items } = await deps.tables.query(versionsTable, { pk: ID });
   const blobs = new Set(await deps.blobs.list(`documents/${ID}/`));
@@ -33,7 +33,7 @@ async function faultsOf({ deps }: TestDeps): Promise<string[]> {
   ];
 }
 
-test("a process that dies at any commit of a save leaves the old content or the new one, whole", async () => {
+test("a crash at any commit of a save leaves either the old or the new content", async () => {
   const root = await mkdtemp(join(tmpdir(), "weft-content-"));
   const prepared = join(root, "prepared");
   try {
@@ -43,7 +43,7 @@ test("a process that dies at any commit of a save leaves the old content or the 
       toHandler(create, async () => before.deps),
       { body: { id: ID } },
     );
-    // Old enough for some of it to be thinned by the next save.
+    // Old enough for the next save to remove some versions.
     for (let at = 0; at < 4; at += 1) expect((await save(before, `${at} ${OLD}`)).status).toBe(204);
     expect((await save(before, OLD)).status).toBe(204);
     await before.close();
@@ -87,14 +87,14 @@ test("a process that dies at any commit of a save leaves the old content or the 
       if (!died) break;
       commits = commit;
     }
-    // The bytes, the timer, and the transaction.
+    // At least the blob, the timer and the transaction.
     expect(commits).toBeGreaterThanOrEqual(3);
   } finally {
     await rm(root, { recursive: true, force: true });
   }
 }, 120_000);
 
-test("on a platform that refuses, repeats and loses answers, what is read is what somebody saved, whole", async () => {
+test("with rejected, repeated and lost calls, reads return content that was saved completely", async () => {
   for (let seed = 1; seed <= 6; seed += 1) {
     const hostile = { seed, throttles: 0.1, conflicts: 0.1, lostAnswers: 0.1 };
     const house = await testDeps({ hostile });
@@ -105,7 +105,7 @@ test("on a platform that refuses, repeats and loses answers, what is read is wha
             if (error instanceof PlatformFault) return { status: 503 };
             throw error;
           });
-          // 400 of a creation whose answer was lost: it is there all the same.
+          // 400 for a repeated creation whose first response was lost: the document exists.
           if (status <= 400) return;
           expect([409, 429, 503]).toContain(status);
         }

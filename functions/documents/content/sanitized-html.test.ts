@@ -10,7 +10,7 @@ import { route as create } from "../documents/create.ts";
 import { route as formatted } from "./formatted.ts";
 import { handler as patch } from "./patch.ts";
 
-/** What is used of the browser that comes with what converts. */
+/** The used part of the browser that the converter includes. */
 interface Browser {
   readonly window: {
     readonly document: Node & {
@@ -45,7 +45,7 @@ afterAll(async () => {
   await converter.close();
 });
 
-/** Saves content, and answers what is shown of it. */
+/** Saves content and returns it in a format. */
 async function shown(bytes: Uint8Array | string, content_format: "html" | "markdown"): Promise<string> {
   const body = { content: Buffer.from(bytes).toString("base64") };
   expect((await callHandler(test.deps, patch, { params: { id }, body, token: TEST_TOKEN })).status).toBe(204);
@@ -55,7 +55,7 @@ async function shown(bytes: Uint8Array | string, content_format: "html" | "markd
   return answer.content;
 }
 
-/** A state as an editor leaves it: blocks in a group, each in a container. */
+/** A document as an editor saves it: blocks in a group, each in a container. */
 function edited(make: () => readonly Y.XmlElement[]): Uint8Array {
   const doc = new Y.Doc();
   const group = new Y.XmlElement("blockGroup");
@@ -90,7 +90,7 @@ const ADDRESSED = new Set([
   "cite",
 ]);
 
-/** What a browser would do something of, in markup that it reads. */
+/** Executable parts of markup, as a browser parses it. */
 function harmIn(html: string): string[] {
   const { document } = new JSDOM(html).window;
   const found: string[] = [];
@@ -105,7 +105,7 @@ function harmIn(html: string): string[] {
         /on|srcdoc|formaction|url\(|expression/i.test(`${name}${value}`)
       )
         found.push(`${name}=${value}`);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers leave these out of an address
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers remove these from URLs
       const address = value.replace(/[\u0000-\u0020]/g, "").toLowerCase();
       if (
         ADDRESSED.has(name) &&
@@ -153,8 +153,8 @@ const ADDRESSES = [
   '//evil.example" onclick="alert(1)',
 ];
 
-describe("what is shown of a document", () => {
-  it.each(MARKUP)("has markup that people write as text: %s", async (text) => {
+describe("formatted content", () => {
+  it.each(MARKUP)("shows markup in texts as text: %s", async (text) => {
     const content = edited(() => [
       ...["paragraph", "heading", "bulletListItem", "quote", "codeBlock", "checkListItem"].map((kind) =>
         node(kind, text),
@@ -170,7 +170,7 @@ describe("what is shown of a document", () => {
     );
   });
 
-  it.each(ADDRESSES)("has no link or picture to %j", async (address) => {
+  it.each(ADDRESSES)("contains no link or image to %j", async (address) => {
     const content = edited(() => [
       node("paragraph", "follow", {
         link: { href: address, target: "_top", onclick: "alert(1)", ping: address },
@@ -191,7 +191,7 @@ describe("what is shown of a document", () => {
     }
   });
 
-  it("has attributes of blocks as text, whatever they hold", async () => {
+  it("escapes attributes of blocks", async () => {
     for (const value of [
       '"><img src=x onerror=alert(1)>',
       "red;background:url(javascript:alert(1))",
@@ -217,7 +217,7 @@ describe("what is shown of a document", () => {
       await callHandler(test.deps, patch, { params: { id }, body, token: TEST_TOKEN });
       const asked = { params: { id }, query: { content_format: "html" }, token: TEST_TOKEN };
       const answer = await call(test.deps, formatted, asked);
-      // A block that no editor makes is refused, or shown without what it was to do.
+      // A block that no editor creates is rejected, or shown without its effect.
       expect([200, 400]).toContain(answer.status);
       if (answer.status === 200) expect(harmIn(answer.body.content), answer.body.content).toEqual([]);
     }
@@ -251,7 +251,7 @@ describe("what is shown of a document", () => {
     for (const target of targets) expect(target, markdown).toMatch(/^https:\/\/e\.example\//);
   });
 
-  it("is markdown in which text of several parts is text as well", async () => {
+  it("escapes text of several parts in Markdown", async () => {
     const parts = [
       "<",
       "svg onload=alert(1)>",
@@ -278,7 +278,7 @@ describe("what is shown of a document", () => {
     );
   });
 
-  it("is markdown that editors read back as the same text", async () => {
+  it("is Markdown that editors parse to the same text", async () => {
     const text = "a <svg> & &lt; [b](c) [d]: e < f";
     const markdown = await shown(
       edited(() => [node("paragraph", text)]),
@@ -291,7 +291,7 @@ describe("what is shown of a document", () => {
     expect(back.ok && JSON.parse(String(back.value))[0].content).toMatchObject([{ type: "text", text }]);
   });
 
-  it("is an answer that no browser takes for a page", async () => {
+  it("is a response that no browser treats as a page", async () => {
     const { handler } = await import("./formatted.ts");
     for (const content_format of ["html", "markdown", "json"]) {
       const asked = { params: { id }, query: { content_format }, token: TEST_TOKEN };

@@ -28,7 +28,7 @@ const wait = async (seconds: number): Promise<void> => {
 };
 
 describe("edits of a document", () => {
-  it("are told of together after half a minute, however many there are and go on", async () => {
+  it("emit one event after half a minute, however many there are and however long they continue", async () => {
     for (let second = 0; second < 60; second += 5) {
       await save(`after ${second} s`);
       await wait(5);
@@ -49,7 +49,7 @@ describe("edits of a document", () => {
     expect(await told()).toHaveLength(all.length);
   });
 
-  it("say what was changed, also the title, and the document as it is then", async () => {
+  it("are listed in the event, including the title, with the current document", async () => {
     await call(test.deps, update, { params: { id }, body: { title: "First" } });
     await wait(10);
     await save("and content");
@@ -62,7 +62,7 @@ describe("edits of a document", () => {
     expect((await told())[1]).toMatchObject({ changed: ["excerpt"] });
   });
 
-  it("that change nothing are not told of, nor those of a document that is deleted since", async () => {
+  it("without changes emit no event, nor do those of a document that was deleted meanwhile", async () => {
     await save("same");
     await wait(31);
     await save("same");
@@ -75,7 +75,7 @@ describe("edits of a document", () => {
     expect(await told()).toHaveLength(1);
   });
 
-  it("that a process left untold when it died are told of with the next", async () => {
+  it("that were pending when a process died are emitted with the next", async () => {
     const { timers } = test.deps;
     const deaf = { ...test.deps, timers: { ...timers, set: async () => undefined } };
     await call(deaf, patch, { params: { id }, body: { content: "YQ==" } });

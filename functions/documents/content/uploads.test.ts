@@ -49,21 +49,21 @@ async function* chunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 const put = async (url: string, bytes: Uint8Array) =>
   test.uploads.find(new URL(url).pathname)?.take(chunks(bytes));
-/** Sends content up to where it is to be finished; answers the upload's id. */
+/** Uploads content up to the finish call; returns the upload's id. */
 async function sent(content: Uint8Array | string): Promise<string> {
   const bytes = Buffer.from(content);
   const { json } = await ask({ bytes: bytes.length });
   expect(await put(json.url, bytes)).toBe("stored");
   return json.id;
 }
-/** Bytes of each upload that is kept. */
+/** Sizes of the stored uploads. */
 const kept = async () => {
   const infos = (await test.deps.blobs.list("uploads/")).map((key) => test.deps.blobs.head(key));
   return (await Promise.all(infos)).map((info) => info?.bytes);
 };
 
-describe("content that is sent past the API", () => {
-  it("becomes the document's when it is finished, and tells of itself as any other", async () => {
+describe("content that is uploaded directly", () => {
+  it("becomes the document's content when it is finished, and emits the usual event", async () => {
     const { status, json } = await ask({ bytes: 9 });
     expect(status).toBe(201);
     expect(json).toEqual({
@@ -91,7 +91,7 @@ describe("content that is sent past the API", () => {
     ]);
   });
 
-  it("may be as large as content is at most, and makes a version", async () => {
+  it("may have the maximum size of content, and creates a version", async () => {
     await call(test.deps, patch, {
       params: { id },
       body: { content: Buffer.from("before").toString("base64") },
@@ -102,7 +102,7 @@ describe("content that is sent past the API", () => {
     expect((await call(test.deps, versions, { params: { id } })).json.versions).toHaveLength(1);
   }, 30_000);
 
-  it("is refused as it is by PATCH, and can be finished once others' changes are known", async () => {
+  it("is rejected in the same cases as PATCH, and can be finished after reading others' changes", async () => {
     await call(test.deps, patch, { params: { id }, body: { content: "b25l" } });
     const before = (await read()).headers.etag ?? "";
     await call(test.deps, patch, { params: { id }, body: { content: "dHdv" } });
@@ -119,7 +119,7 @@ describe("content that is sent past the API", () => {
     expect((await read()).text).toBe("three");
   });
 
-  it("is finished once: what others change is not lost to one who asks again, and nothing more can be sent", async () => {
+  it("is finished once: a repeated request overwrites nothing, and the upload accepts no more data", async () => {
     const { json } = await ask({ bytes: 3 });
     expect((await end(json.id)).status).toBe(404);
     expect(await put(json.url, Buffer.from("one"))).toBe("stored");
@@ -132,7 +132,7 @@ describe("content that is sent past the API", () => {
     expect((await read()).text).toBe("two");
   });
 
-  it("is whole where two calls finish it at once", async () => {
+  it("is complete if two requests finish it concurrently", async () => {
     const upload = await sent("one");
     const { blobs } = test.deps;
     const looked = Promise.withResolvers<void>();
@@ -153,14 +153,14 @@ describe("content that is sent past the API", () => {
     expect((await read()).text).toBe("one");
   });
 
-  it("takes lengths of content alone", async () => {
+  it("requires a valid length", async () => {
     for (const bytes of [0, -1, 1.5, CONTENT_MAX_BYTES + 1, "7", null, undefined]) {
       const { status, json } = await ask({ bytes });
       expect([bytes, status, Object.keys(json)]).toEqual([bytes, 400, ["bytes"]]);
     }
   });
 
-  it("needs the right to change content, when it begins and when it ends, and is its beginner's alone", async () => {
+  it("requires the right to change content at its start and end, and belongs to its creator", async () => {
     for (const [token, status] of [
       [other, 403],
       [null, 401],
@@ -180,7 +180,7 @@ describe("content that is sent past the API", () => {
   });
 });
 
-describe("the address of an upload", () => {
+describe("the URL of an upload", () => {
   const isOpen = async (url: string): Promise<boolean> => {
     const upload = test.uploads.find(new URL(url).pathname);
     return upload !== undefined && (await test.uploads.isAllowed?.(upload)) === true;
@@ -191,7 +191,7 @@ describe("the address of an upload", () => {
     return json.id;
   };
 
-  it("ends when the token that asked for it is revoked", async () => {
+  it("expires when its token is revoked", async () => {
     await share("editor");
     const { token, record } = await createToken(test.deps, { email: "other@example.com" });
     const { json } = await ask({ bytes: 3 }, token);
@@ -200,7 +200,7 @@ describe("the address of an upload", () => {
     expect(await isOpen(json.url)).toBe(false);
   });
 
-  it("ends when the token that asked for it expires", async () => {
+  it("expires when its token expires", async () => {
     await share("editor");
     const expires_at = new Date(test.clock.now() + 2 * MINUTE_MS).toISOString();
     const { token } = await createToken(test.deps, { email: "other@example.com", expires_at });
@@ -211,7 +211,7 @@ describe("the address of an upload", () => {
     expect(await isOpen(json.url)).toBe(false);
   });
 
-  it("ends when its user may not edit the document any more, or the document is deleted", async () => {
+  it("expires when its user may not edit the document any more, or the document is deleted", async () => {
     const access = await share("editor");
     const theirs = (await ask({ bytes: 3 }, other)).json.url;
     const own = (await ask({ bytes: 3 })).json.url;
@@ -222,7 +222,7 @@ describe("the address of an upload", () => {
     expect(await isOpen(own)).toBe(false);
   });
 
-  it("ends when the installation's own token is replaced", async () => {
+  it("expires when the installation's own token is replaced", async () => {
     const { json } = await ask({ bytes: 3 });
     const upload = test.uploads.find(new URL(json.url).pathname);
     if (upload === undefined) throw new Error("the address is not known");

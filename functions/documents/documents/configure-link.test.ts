@@ -26,7 +26,7 @@ const set = (id: string, body: object, token: Token = TEST_TOKEN) =>
 const read = (id: string, token: Token) => call(test.deps, get, { params: { id }, token });
 
 describe("the link of a document", () => {
-  it("lets in whoever it says, with what lies in it, and shuts them out again", async () => {
+  it("grants and revokes access to the document and its descendants", async () => {
     const top = await root();
     const below = await child(top);
     const inside = { link_reach: "authenticated", link_role: "commenter" };
@@ -49,7 +49,7 @@ describe("the link of a document", () => {
     expect([(await read(below, null)).status, (await read(below, ann.token)).status]).toEqual([401, 403]);
   });
 
-  it("is told of where it was set otherwise than before", async () => {
+  it("emits an event if it changed", async () => {
     const top = await root();
     const body = { link_reach: "public", link_role: "editor" };
     for (let time = 0; time < 2; time += 1) await set(top, body);
@@ -60,7 +60,7 @@ describe("the link of a document", () => {
     ]);
   });
 
-  it("changes when the document was changed last", async () => {
+  it("changes the document's update time", async () => {
     const top = await root();
     test.clock.advance(1_000);
     await set(top, { link_reach: "public", link_role: "editor" });
@@ -94,7 +94,7 @@ describe("the link of a document", () => {
     expect(await set(await root(), body)).toEqual({ status: 400, body: said });
   });
 
-  it("is never less than that of what the document lies in", async () => {
+  it("is never narrower than that of the ancestors", async () => {
     const top = await root();
     const below = await child(top);
     await set(top, { link_reach: "authenticated", link_role: "commenter" });
@@ -109,7 +109,7 @@ describe("the link of a document", () => {
     expect((await set(below, { link_reach: "authenticated", link_role: "editor" })).status).toBe(200);
   });
 
-  it("is set by who manages the document, who is told of that first", async () => {
+  it("requires management rights, which are checked before the body", async () => {
     const top = await root();
     await grant(test.deps, top, ann.id, "editor");
     expect([(await set(top, {}, ann.token)).status, (await set(top, {}, null)).status]).toEqual([403, 401]);

@@ -66,8 +66,8 @@ const mails = async (): Promise<string[]> => {
   return Promise.all(names.toSorted().map((name) => readFile(join(folder, name), "utf8")));
 };
 
-describe("a document that a server makes", () => {
-  it("belongs to the user of the address, with its content as the converter made it", async () => {
+describe("a document that a server creates", () => {
+  it("belongs to the user with the address, with the converted content", async () => {
     const anna = await signUp("anna@example.com");
     const { status, body } = await make();
     expect(status).toBe(201);
@@ -86,7 +86,7 @@ describe("a document that a server makes", () => {
     ]);
   });
 
-  it("is known by `sub` before the address", async () => {
+  it("is assigned by `sub` rather than by the address", async () => {
     const { user, writes } = planUser(test.deps, { sub: "u-1", email: "other@example.com" });
     await test.deps.tables.write(writes);
     const anna = await signUp("anna@example.com");
@@ -98,7 +98,7 @@ describe("a document that a server makes", () => {
     expect((await mails())[0]).toContain("To: other@example.com");
   });
 
-  it("waits for whoever comes with the address, and is theirs then", async () => {
+  it("is assigned to the first user who signs in with the address", async () => {
     const { body } = await make();
     expect((await read(body.id, TEST_TOKEN)).status).toBe(403);
     const anna = await signUp("anna@example.com");
@@ -107,13 +107,13 @@ describe("a document that a server makes", () => {
     expect(document.creator).toEqual(expect.any(String));
   });
 
-  it("may be the installation's owner's, who has not been there yet", async () => {
+  it("may belong to the installation's owner, who has not signed in yet", async () => {
     await open({ WEFT_OWNER_EMAIL: "boss@example.com" });
     const { body } = await make({ email: "BOSS@example.com" });
     expect((await read(body.id, TEST_TOKEN)).body).toMatchObject({ user_role: "owner" });
   });
 
-  it("is told by mail, in the words of the server and the language of who owns it", async () => {
+  it("sends a mail with the server's text in the owner's language", async () => {
     await make({ language: "fr-fr" });
     await make({ subject: "Your\r\nBcc: x@example.com report", message: "Look at it.\n<b>Soon</b>" });
     await make({ send_notification_email: false });
@@ -127,7 +127,7 @@ describe("a document that a server makes", () => {
     expect(own).toContain("&lt;b&gt;Soon&lt;/b&gt;");
   });
 
-  it("of those who come at the same time are all there", async () => {
+  it("is complete for concurrent requests", async () => {
     const anna = await signUp("anna@example.com");
     const made = await Promise.all(Array.from({ length: 5 }, () => make()));
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
@@ -135,7 +135,7 @@ describe("a document that a server makes", () => {
   });
 });
 
-describe("who is no server", () => {
+describe("other callers", () => {
   it.each([
     [null, "Authorization header is missing."],
     ["Bearer", "Invalid authorization header."],
@@ -148,14 +148,14 @@ describe("who is no server", () => {
     expect(asked).toEqual([]);
   });
 
-  it("is everybody where no token is set", async () => {
+  it("include everybody if no token is set", async () => {
     await open({ SERVER_TO_SERVER_API_TOKENS: "" });
     expect((await make()).status).toBe(401);
     expect((await make({}, "Bearer ")).status).toBe(401);
   });
 });
 
-describe("what a server sends", () => {
+describe("the content of the request", () => {
   const required = ["This field is required."];
   it.each([
     [
@@ -179,14 +179,14 @@ describe("what a server sends", () => {
     expect(asked).toEqual([]);
   });
 
-  it("and cannot be converted leaves nothing behind", async () => {
+  it("stores nothing if it cannot be converted", async () => {
     answer = { ok: false, reason: "refused" };
     expect(await make()).toEqual({ status: 400, body: { content: ["Could not convert content"] } });
     expect(await told("documents.created")).toEqual([]);
     expect(await mails()).toEqual([]);
   });
 
-  it("is refused where the address is somebody's who is not meant by it", async () => {
+  it("is rejected if the address belongs to a user with another sub", async () => {
     await open({ OIDC_FALLBACK_TO_EMAIL_FOR_IDENTIFICATION: "false" });
     await signUp("anna@example.com");
     expect(await make()).toEqual({
@@ -196,7 +196,7 @@ describe("what a server sends", () => {
   });
 });
 
-it("refuses an address that becomes somebody else's in lower case", async () => {
+it("rejects an address whose lower case is another user's address", async () => {
   await signUp("kate@example.com");
   expect(await make({ email: "\u212aate@example.com" })).toMatchObject({
     status: 400,

@@ -37,7 +37,7 @@ const children = (id: string, query: Record<string, string> = {}, token: Who = T
   call(test.deps, listChildren, { params: { id }, query, ...as(token) });
 
 describe("a new document", () => {
-  it("belongs to who made it, and says all of itself", async () => {
+  it("belongs to its creator, and returns all its fields", async () => {
     const { status, body } = await make({ title: "Notes" });
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -72,7 +72,7 @@ describe("a new document", () => {
     expect(await make(body)).toEqual({ status: 400, body: said });
   });
 
-  it("may have an id of its maker's choice, once, also where two come at the same time", async () => {
+  it("may have a chosen id, once, also for concurrent requests", async () => {
     const id = "22222222-2222-4222-8222-222222222222";
     const both = await Promise.all([make({ id }), make({ id })]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([201, 400]);
@@ -81,7 +81,7 @@ describe("a new document", () => {
     });
   });
 
-  it("is not made for anybody without a name", async () => {
+  it("requires authentication", async () => {
     expect(await make({}, null)).toEqual({
       status: 401,
       body: { detail: "Authentication credentials were not provided." },
@@ -89,8 +89,8 @@ describe("a new document", () => {
   });
 });
 
-describe("who may see a document", () => {
-  it("is asked by everybody who is not let in: 404 where there is none, 401 without a name, 403 with one", async () => {
+describe("access to a document", () => {
+  it("without permission returns 404 if it does not exist, 401 for anonymous callers, 403 otherwise", async () => {
     const { body } = await make();
     expect((await read(NOWHERE)).status).toBe(404);
     expect((await read("nonsense")).body).toEqual({ detail: "Not found." });
@@ -106,7 +106,7 @@ describe("a change", () => {
   const patch = (id: string, body: object, token: Who = TEST_TOKEN) =>
     call(test.deps, update, { params: { id }, body, ...as(token) });
 
-  it("keeps what is not given, and saves nothing where nothing is", async () => {
+  it("keeps missing fields, and saves nothing for an empty body", async () => {
     const { body } = await make({ title: "Before", excerpt: "short" });
     test.clock.advance(1_000);
     expect((await patch(body.id, {})).body.updated_at).toBe(body.updated_at);
@@ -119,7 +119,7 @@ describe("a change", () => {
 });
 
 describe("children", () => {
-  it("inherit rights, lie in order, and come by pages with addresses", async () => {
+  it("inherit permissions, are ordered, and are paginated with links", async () => {
     const { body: root } = await make({ title: "root" });
     const made = [];
     for (let number = 0; number < 5; number += 1)
@@ -147,7 +147,7 @@ describe("children", () => {
 });
 
 describe("the trash", () => {
-  it("takes a document with what lies in it, whose owner alone can look at it and bring it back", async () => {
+  it("contains a document with its descendants, which only its owner can read and restore", async () => {
     const { body: root } = await make();
     const { body: leaf } = await child(root.id);
     expect((await undo(root.id)).body).toEqual({ detail: "This document is not deleted." });
@@ -164,7 +164,7 @@ describe("the trash", () => {
     expect((await children(root.id)).body.count).toBe(1);
   });
 
-  it("keeps nothing for longer than TRASHBIN_CUTOFF_DAYS", async () => {
+  it("expires after TRASHBIN_CUTOFF_DAYS", async () => {
     const { body } = await make();
     await drop(body.id);
     test.clock.advance(30 * DAY_MS);
@@ -174,7 +174,7 @@ describe("the trash", () => {
   });
 });
 
-it("each change is told of in the log", async () => {
+it("each change is recorded in the log", async () => {
   const { body } = await make({ title: "told" });
   await drop(body.id);
   await undo(body.id);

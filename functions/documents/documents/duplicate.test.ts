@@ -52,7 +52,7 @@ const titles = async (parent: string): Promise<string[]> =>
   Promise.all((await listChildren(test.deps, parent)).map(async (id) => (await read(id)).title));
 
 describe("a copy", () => {
-  it("of a root is a root of its maker's own, with nothing of who else has access", async () => {
+  it("of a root is a root of the caller, without accesses of others", async () => {
     const original = await root("Plan");
     await grant(test.deps, original, ann.id, "administrator");
     await setLink(test.deps, original, "public", "editor");
@@ -73,7 +73,7 @@ describe("a copy", () => {
     expect(await readDocument(test.deps, body.id)).toMatchObject({ owners: 1, duplicated_from: original });
   });
 
-  it("has the link with its accesses, and who else has access where its maker manages that", async () => {
+  it("has the same link and accesses if requested and if the caller manages them", async () => {
     const original = await root("Plan");
     const bea = await createUser(test.deps, "bea");
     await grant(test.deps, original, ann.id, "administrator");
@@ -92,7 +92,7 @@ describe("a copy", () => {
     expect(await read(readers.id, bea.token)).toMatchObject({ ...shared, nb_accesses_direct: 1 });
   });
 
-  it("of a child lies last beside it for who writes there, and is a root for who only reads", async () => {
+  it("of a child is the last sibling for editors, and a root for readers", async () => {
     const top = await root("top");
     const original = await child(top, "a");
     await child(top, "b");
@@ -114,7 +114,7 @@ describe("a copy", () => {
     expect((await read(top)).numchild).toBe(3);
   });
 
-  it("has what lies in the document where that is asked for, in its order, without what is deleted", async () => {
+  it("includes descendants if requested, in order, without deleted ones", async () => {
     const top = await root("top");
     const [a, b] = [await child(top, "a"), await child(top, "b")];
     const [c] = [await child(a, "c"), await child(a, "d")];
@@ -141,7 +141,7 @@ describe("a copy", () => {
     expect(await read(other)).toMatchObject({ link_reach: "public", deleted_at: null });
     expect(await readDocument(test.deps, body.id)).toMatchObject({ height: 2, numchild: 2 });
     expect((await readDocument(test.deps, inOne)).chain).toEqual([body.id, one]);
-    // What is copied is as whole as what was made: it can be copied in turn.
+    // A copy is complete: it can be copied again.
     const { body: again } = await copy(one, { with_descendants: true });
     expect(await titles(again.id)).toEqual(["Copy of Copy of c", "Copy of Copy of d"]);
     expect((await readDocument(test.deps, (await listChildren(test.deps, again.id))[0] ?? "")).chain).toEqual(
@@ -161,14 +161,14 @@ describe("a copy", () => {
     expect((await read(body.id)).title).toBe(title);
   });
 
-  it("has a title no longer than titles are, and none where there was none", async () => {
+  it("has a title within the maximum length, and none if the original has none", async () => {
     const { body: long } = await copy(await root("t".repeat(255)));
     expect((await read(long.id)).title).toBe(`Copy of ${"t".repeat(247)}`);
     const { body: none } = await copy(await root(null));
     expect((await read(none.id)).title).toBe(null);
   });
 
-  it("is made by who may read and has a name", async () => {
+  it("requires the right to read and authentication", async () => {
     const original = await root("Plan");
     expect([(await copy(original, {}, null)).status, (await copy(original, {}, ann.token)).status]).toEqual([
       401, 403,
@@ -184,7 +184,7 @@ describe("a copy", () => {
     expect([(await copy(original)).status, (await copy(original, {}, ann.token)).status]).toEqual([403, 404]);
   });
 
-  it("is told of once, with how much it is", async () => {
+  it("emits one event with the number of documents", async () => {
     const top = await root("top");
     await child(top, "a");
     const { body } = await copy(top, { with_descendants: true });
@@ -196,7 +196,7 @@ describe("a copy", () => {
     expect(told).toHaveLength(3);
   });
 
-  it("of more than may be copied at a time is refused, and nothing is made", async () => {
+  it("beyond the maximum number of documents is rejected and creates nothing", async () => {
     const top = await root("top");
     const last = await readDocument(test.deps, await child(top, "last"));
     const made = Array.from({ length: SUBTREE_MAX }, (_, n) => ({
@@ -222,8 +222,8 @@ describe("a copy", () => {
   });
 });
 
-describe("a copy that is cut short", () => {
-  it("is all there or not at all, wherever the process dies", async () => {
+describe("an interrupted copy", () => {
+  it("is complete or missing, wherever the process dies", async () => {
     const outcomes = new Set<string>();
     for (let crashAtCommit = 1; crashAtCommit <= 12; crashAtCommit += 1) {
       const folder = await mkdtemp(join(tmpdir(), "weft-duplicate-"));

@@ -56,7 +56,7 @@ const on = (
   token: string | null = TEST_TOKEN,
 ) => call(test.deps, route as typeof get, { params: { id }, ...as(token) });
 
-/** A document, a millisecond after the one before it. */
+/** Creates a document a millisecond after the previous one. */
 async function make(title: string | null, parent?: string, token = TEST_TOKEN): Promise<string> {
   test.clock.advance(1);
   const body = { title };
@@ -86,7 +86,7 @@ async function open(id: string, link_reach: LinkReach, link_role: LinkRole = "re
 }
 
 describe("the list", () => {
-  it("shows what the caller was let into, changed last first, and to nobody else", async () => {
+  it("shows the documents that were shared with the caller, last changed first, and to nobody else", async () => {
     const [first] = [await make("first"), await make("second")];
     test.clock.advance(1);
     await call(test.deps, update, { params: { id: first }, body: { excerpt: "x" }, ...as(TEST_TOKEN) });
@@ -101,7 +101,7 @@ describe("the list", () => {
     expect((await ask("list", {}, other)).body.results).toEqual([(await on(get, first, other)).body]);
   });
 
-  it("shows what was opened by its link, as long as its own link lets in", async () => {
+  it("shows documents that were opened by their link, as long as their own link permits it", async () => {
     const id = await make("open");
     await open(id, "authenticated");
     expect(await titles("list", {}, other)).toEqual([]);
@@ -113,7 +113,7 @@ describe("the list", () => {
     expect(await titles("list", {}, other)).toEqual(["open"]);
   });
 
-  it("keeps the highest of a tree, of those whose title and maker fit", async () => {
+  it("keeps the highest matching documents of a tree", async () => {
     const root = await make("root");
     const inner = await make("inner", root);
     const leaf = await make("leaf", inner);
@@ -133,7 +133,7 @@ describe("the list", () => {
     expect(await titles("list", {}, other)).toEqual(["root"]);
   });
 
-  it("narrows to what was asked for, and goes by what it does not understand as if it was not asked", async () => {
+  it("applies filters, and ignores unknown parameters", async () => {
     const [mine] = [await make("Ångström"), await make("Crème Brûlée")];
     const theirs = await make("Smørrebrød", undefined, other);
     const me = (await on(get, mine)).body.creator;
@@ -174,7 +174,7 @@ describe("the list", () => {
     expect(await titles("list", { ordering })).toEqual(expected);
   });
 
-  it("comes by pages, with exact counts and addresses", async () => {
+  it("is paginated with exact counts and links", async () => {
     for (let number = 0; number < 25; number += 1) await make(`${number}`);
     const { body } = await ask("list", { page: "2", is_creator_me: "true" });
     expect(body).toMatchObject({ count: 25, next: null });
@@ -185,7 +185,7 @@ describe("the list", () => {
 });
 
 describe("favorites", () => {
-  it("are marked once, listed with the document that changed last first, and gone with the right to see them", async () => {
+  it("are added once, sorted by the documents' last change, and disappear with the right to read", async () => {
     const ids = [await make("one"), await make("two")];
     for (const id of ids) await give(id, "reader");
     const [one = "", two = ""] = ids;
@@ -217,7 +217,7 @@ describe("favorites", () => {
 });
 
 describe("a masked document", () => {
-  it("was opened before, and is left out where that is asked", async () => {
+  it("was opened before, and can be excluded by a filter", async () => {
     const id = await make("masked");
     const set = (route: typeof mask | typeof unmask) => on(route, id);
     expect(await set(mask)).toEqual({
@@ -236,7 +236,7 @@ describe("a masked document", () => {
 });
 
 describe("leaving", () => {
-  it("takes what was given on a document and in it, not above it, and what managers have stays", async () => {
+  it("removes accesses on a document and its descendants, not on its ancestors, and keeps records of managers", async () => {
     const root = await make("root");
     const inner = await make("inner", root);
     const leaf = await make("leaf", inner);
@@ -265,7 +265,7 @@ describe("leaving", () => {
 });
 
 describe("the list of the trash", () => {
-  it("shows owners what was itself deleted, last first, as long as it can be brought back", async () => {
+  it("shows owners what was itself deleted, last deleted first, as long as it can be restored", async () => {
     const root = await make("root");
     const inner = await make("inner", root);
     await make("leaf", inner);
@@ -291,7 +291,7 @@ describe("the list of the trash", () => {
 });
 
 describe("the search", () => {
-  it("finds titles in all that the caller was let into, best first, and says what they lie in", async () => {
+  it("finds titles in all readable documents, best first, with their ancestors", async () => {
     const root = await make("Übersicht");
     const found = [];
     for (const title of ["A Café here", "Subcafé", "cafe", "Cafés of Rome"])
@@ -320,7 +320,7 @@ describe("the search", () => {
     expect((await ask("search", { q: "here" }, other)).body.results[0].parent).toBeNull();
   });
 
-  it("looks into one document and what lies in it, in the order of the tree", async () => {
+  it("can be limited to a document and its descendants, in tree order", async () => {
     const root = await make("note root");
     const [first, second] = [await make("note 1", root), await make("note 2", root)];
     await make("note 1.1", first);
@@ -337,7 +337,7 @@ describe("the search", () => {
     expect(await titles("search", { q: "note", document: second }, null)).toEqual(["note 2"]);
   });
 
-  it("says what is wrong with what was asked", async () => {
+  it("reports invalid parameters", async () => {
     const id = await make("closed");
     const { path } = (await on(get, id)).body;
     const no = "You do not have permission to search within this document.";
@@ -363,7 +363,7 @@ describe("the search", () => {
   });
 });
 
-it("takes favorites along, unless what lies above still lets them in", async () => {
+it("leaving removes favorites, unless an ancestor still grants access", async () => {
   const root = await make("root");
   const inner = await make("inner", root);
   for (const id of [root, inner]) {
@@ -378,7 +378,7 @@ it("takes favorites along, unless what lies above still lets them in", async () 
   expect((await on(get, inner, other)).body.is_favorite).toBe(false);
 });
 
-it("takes what was given in more documents than one transaction holds, and tells of each", async () => {
+it("leaving removes accesses of more documents than fit into one transaction, with an event for each", async () => {
   const root = await make("root");
   const below = await Promise.all(Array.from({ length: 24 }, (_, number) => make(`${number}`, root)));
   for (const id of [root, ...below]) await give(id, "reader");
@@ -388,7 +388,7 @@ it("takes what was given in more documents than one transaction holds, and tells
   expect((await readLog(test.deps, { topic: "documents.shared" })).total).toBe(25);
 });
 
-it("of all documents is not there where the setting says so", async () => {
+it("the list of all documents returns 404 if the setting disables it", async () => {
   await test.close();
   test = await testDeps({ settings: { DOCUMENT_ALL_ENDPOINT_ENABLED: "false" } });
   expect(await ask("listAll")).toEqual({ status: 404, body: { detail: "Not found." } });

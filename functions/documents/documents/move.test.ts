@@ -54,13 +54,13 @@ const statusOf = async (id: string, token: Token) =>
   (await call(test.deps, get, { params: { id }, token })).status;
 const drop = (id: string) => call(test.deps, remove, { params: { id } });
 const said = (message: string) => ({ status: 400, body: { target_document_id: message } });
-/** Documents by their paths. */
+/** Documents sorted by their paths. */
 const sorted = async (ids: readonly string[]): Promise<string[]> => {
   const pages = await Promise.all(ids.map((id) => call(test.deps, get, { params: { id } })));
   const paths = new Map<string, string>(pages.map(({ body }) => [body.path, body.id]));
   return [...paths.keys()].toSorted().map((path) => paths.get(path) ?? "");
 };
-/** Accesses that a move has stored for later. */
+/** Accesses that a move has staged. */
 const staged = async (): Promise<string[]> => {
   const { items } = await test.deps.tables.scan(accessesTable, { limit: 1_000 });
   return items.map(({ pk }) => pk).filter((pk) => pk.includes("/pending-move/"));
@@ -68,7 +68,7 @@ const staged = async (): Promise<string[]> => {
 const DONE = { status: 200, body: { message: "Document moved successfully." } };
 
 describe("a move", () => {
-  it("puts a document where sorting by path shows it, among children and among roots", async () => {
+  it("gives a document a path that sorts correctly, among children and among roots", async () => {
     const [one, two, three] = [await root(), await root(), await root()];
     const [a, b, c] = [await child(two), await child(two), await child(two)];
     const below = await child(a);
@@ -92,7 +92,7 @@ describe("a move", () => {
     expect(await sorted(all)).toEqual([b, a, below, three, two, one, c]);
   });
 
-  it("puts a document where its position says, the last child where it says none", async () => {
+  it("uses the position; the default is the last child", async () => {
     const top = await root();
     const [a, b, c] = [await child(top), await child(top), await child(top)];
     const moved = await child(b);
@@ -119,7 +119,7 @@ describe("a move", () => {
     expect((await readDocument(test.deps, b)).numchild).toBe(0);
   });
 
-  it.each(POSITIONS)("onto itself or into itself is refused: %s", async (position) => {
+  it.each(POSITIONS)("onto itself or into itself is rejected: %s", async (position) => {
     const top = await root();
     const moved = await child(top);
     const leaf = await child(await child(moved));
@@ -130,7 +130,7 @@ describe("a move", () => {
     expect(await listChildren(test.deps, top)).toEqual([moved]);
   });
 
-  it("says by field what is wrong with its body, once the caller may move the document", async () => {
+  it("reports invalid fields, once the caller may move the document", async () => {
     const top = await root();
     const uuid = { target_document_id: ["Must be a valid UUID."] };
     expect(await move(top, "no")).toEqual({ status: 400, body: uuid });
@@ -146,7 +146,7 @@ describe("a move", () => {
     expect((await move(NOWHERE, "no")).status).toBe(404);
   });
 
-  it("needs the right to move what is moved, and what it comes into; the roots are open to all", async () => {
+  it("requires rights on the document and the new parent; everybody may move to the roots", async () => {
     const [mine, theirs] = [await root(ann.token), await root()];
     const inTheirs = await child(theirs);
     expect(await move(mine, theirs, "first-child", ann.token)).toEqual(
@@ -164,7 +164,7 @@ describe("a move", () => {
     expect(await move(inTheirs, mine, "last-child", ann.token)).toEqual(DONE);
   });
 
-  it("goes to no place that is not there, and takes nothing out of the trash", async () => {
+  it("rejects unknown targets and deleted documents", async () => {
     const [top, gone] = [await root(), await root()];
     const below = await child(gone);
     await drop(gone);
@@ -174,7 +174,7 @@ describe("a move", () => {
     expect((await move(below, top, "left", ann.token)).status).toBe(404);
   });
 
-  it("is told of, with where it comes from", async () => {
+  it("emits an event with the former parent", async () => {
     const top = await root();
     const [a, b] = [await child(top), await child(top)];
     await move(a, b);
@@ -189,7 +189,7 @@ describe("a move", () => {
     });
   });
 
-  it("makes no tree deeper than it may be", async () => {
+  it("rejects trees beyond the maximum depth", async () => {
     let deep = await root();
     for (let depth = 2; depth < 36; depth += 1) deep = await child(deep);
     const top = await root();
@@ -201,7 +201,7 @@ describe("a move", () => {
   });
 });
 
-describe("rights of a document that is moved", () => {
+describe("permissions of a moved document", () => {
   it("stay within its tree", async () => {
     const top = await root();
     const [a, b] = [await child(top), await child(top)];
@@ -212,7 +212,7 @@ describe("rights of a document that is moved", () => {
     expect((await readDocument(test.deps, a)).accesses).toBe(1);
   });
 
-  it("end where it comes into another tree; those of what lies in it stay", async () => {
+  it("are removed when it moves into another tree; those of its descendants remain", async () => {
     const [from, to] = [await root(), await root()];
     const moved = await child(from);
     const leaf = await child(moved);
@@ -228,7 +228,7 @@ describe("rights of a document that is moved", () => {
     expect(body).toMatchObject({ nb_accesses_direct: 0, nb_accesses_ancestors: 1, user_role: "owner" });
   });
 
-  it("end where a root comes to lie in something", async () => {
+  it("are removed when a root gets a parent", async () => {
     const [moved, to] = [await root(), await root()];
     await grant(test.deps, moved, ann.id, "administrator");
     expect(await move(moved, to)).toEqual(DONE);
@@ -236,7 +236,7 @@ describe("rights of a document that is moved", () => {
     expect(await statusOf(moved, ann.token)).toBe(403);
   });
 
-  it("pass to the owners of its former root, people and teams, where it becomes a root", async () => {
+  it("pass to the owners of its former root, users and teams, when it becomes a root", async () => {
     const [from, beside] = [await root(), await root(ann.token)];
     const moved = await child(await child(from));
     const [bea, cid] = [await createUser(test.deps, "bea"), await createUser(test.deps, "cid")];
@@ -253,7 +253,7 @@ describe("rights of a document that is moved", () => {
     expect([await statusOf(moved, bea.token), await statusOf(moved, cid.token)]).toEqual([403, 403]);
   });
 
-  /** A root with people, teams and invitations. */
+  /** A root with users, teams and invitations. */
   async function shared(people: number, invited: number, role: Role = "reader"): Promise<string> {
     const id = await root();
     await grant(test.deps, id, ann.id, role);
@@ -271,7 +271,7 @@ describe("rights of a document that is moved", () => {
     return status === 200 ? `${body.depth} ${body.user_role} ${body.nb_accesses_direct}` : status;
   };
 
-  it("end at once, with the invitations, however many they are", async () => {
+  it("are removed at once with the invitations, in any number", async () => {
     const [moved, to] = [await shared(120, 60), await root()];
     await grantTeam(test.deps, moved, "writers", "editor");
     const observed: unknown[] = [];
@@ -286,7 +286,7 @@ describe("rights of a document that is moved", () => {
     expect(await move(moved, to)).toEqual(DONE);
     isOver = true;
     await watching;
-    // Each looks once: the second look may see the move that the first did not.
+    // Each reader reads once: a later read may see the move that an earlier one did not.
     const states = ["1 reader 123, 1 owner 123", "1 reader 123, 2 owner 0", "403, 2 owner 0"];
     const seen = observed.map((one) => states.indexOf(String(one)));
     expect(seen).toEqual(seen.toSorted());
@@ -300,7 +300,7 @@ describe("rights of a document that is moved", () => {
     expect(await seenNow(moved, ann.token)).toBe("2 editor 1");
   });
 
-  it("pass to the owners of its former root, however many they are", async () => {
+  it("pass to the owners of its former root, in any number", async () => {
     const [from, beside] = [await shared(60, 0, "owner"), await root(ann.token)];
     const moved = await child(from);
     const bea = await createUser(test.deps, "bea");
@@ -312,7 +312,7 @@ describe("rights of a document that is moved", () => {
     expect(await readAll(test.deps, relationsTable, { pk: ann.id })).toHaveLength(3);
   });
 
-  it("are those before the move or those after it wherever the server dies, and all is settled later", async () => {
+  it("are those before or after the move wherever the server dies, and are completed later", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(14), fc.boolean(), async (writes, toRoot) => {
         let left = writes;
@@ -356,7 +356,7 @@ describe("rights of a document that is moved", () => {
     );
   }, 60_000);
 
-  it("are those of the move also where it was stopped for so long that what it stored was removed", async () => {
+  it("are those of the move even if it was paused until its staged data was removed", async () => {
     const from = await shared(45, 45, "owner");
     const beside = await root(ann.token);
     const moved = await child(from);
@@ -384,7 +384,7 @@ describe("rights of a document that is moved", () => {
     expect([accesses, await staged()]).toEqual([47, []]);
   });
 
-  it("are never left with nobody: what would have no owner does not become a root", async () => {
+  it("always include an owner: a document without one cannot become a root", async () => {
     const [from, beside] = [await root(), await root()];
     const moved = await child(from);
     await grant(test.deps, from, ann.id, "administrator");
@@ -399,7 +399,7 @@ describe("rights of a document that is moved", () => {
     expect(await listRoles(test.deps, moved)).toEqual([`${ann.id} owner`]);
   });
 
-  it("come down to its owners' where a root stays one", async () => {
+  it("are reduced to the owners' if a root remains one", async () => {
     const [moved, beside] = [await root(), await root()];
     await grant(test.deps, moved, ann.id, "reader");
     expect(await move(moved, beside, "right")).toEqual(DONE);
@@ -408,7 +408,7 @@ describe("rights of a document that is moved", () => {
   });
 });
 
-it("sixteen who move at once between the same places get there, and nothing is lost or counted twice", async () => {
+it("sixteen concurrent moves between the same positions all succeed, and nothing is lost or counted twice", async () => {
   const top = await root();
   const places = [await child(top), await child(top)];
   const moved = await Promise.all(Array.from({ length: 4 }, () => child(places[0] ?? "")));

@@ -36,7 +36,7 @@ interface Node {
 const drawn = ({ title, children }: Node): string =>
   `${title}${children.length === 0 ? "" : `(${children.map(drawn).join(" ")})`}`;
 
-/** a has b and c, c has d and e, e has f and g; b has h. */
+/** a has the children b and c, c has d and e, e has f and g; b has h. */
 async function grown() {
   const a = await root("a");
   const [b, c] = [await child(a, "b"), await child(a, "c")];
@@ -46,7 +46,7 @@ async function grown() {
 }
 
 describe("a tree", () => {
-  it("is open where the document lies, with the children of each on the way and its own", async () => {
+  it("is expanded along the path to the document, with the children of each ancestor and its own", async () => {
     const { a, b, c, e, f } = await grown();
     const of = async (id: string) => drawn((await tree(id)).body);
     expect(await of(a)).toBe("a(b c)");
@@ -56,7 +56,7 @@ describe("a tree", () => {
     expect(await of(f)).toBe("a(b c(d e(f g)))");
   });
 
-  it("says of each document what its own page says", async () => {
+  it("contains each document as in its detail response", async () => {
     const { c, e } = await grown();
     const { body } = await tree(e);
     const [, inTree] = body.children;
@@ -64,7 +64,7 @@ describe("a tree", () => {
     expect(inTree.children.map(({ children: _, ...rest }: Node) => rest)).toEqual(page.results);
   });
 
-  it("begins with the highest document that the caller may read", async () => {
+  it("starts at the highest document that the caller may read", async () => {
     const { a, c, d, e, f } = await grown();
     await grant(test.deps, e, ann.id, "reader");
     expect(drawn((await tree(f, ann.token)).body)).toBe("e(f g)");
@@ -78,7 +78,7 @@ describe("a tree", () => {
     expect((await tree(NOWHERE)).status).toBe(404);
   });
 
-  it("leaves out what is deleted, and shows it to its owner with the children that were deleted with it", async () => {
+  it("omits deleted documents, and shows one to its owner with the children that were deleted with it", async () => {
     const { a, c, d, e, f } = await grown();
     await setLink(test.deps, a, "public", "reader");
     await call(test.deps, remove, { params: { id: c } });
@@ -97,7 +97,7 @@ describe("a tree", () => {
     expect([(await tree(f)).status, (await tree(f, ann.token)).status]).toEqual([404, 404]);
   });
 
-  it("of a deleted document leaves out a child that was deleted before, by itself", async () => {
+  it("of a deleted document omits children that were deleted separately before", async () => {
     const { c, d, e } = await grown();
     await call(test.deps, remove, { params: { id: d } });
     await call(test.deps, remove, { params: { id: c } });
@@ -106,7 +106,7 @@ describe("a tree", () => {
     expect(drawn((await tree(e)).body)).toBe("e(f g)");
   });
 
-  it("shows as many as there is room for, and the way to the document always", async () => {
+  it("is limited in size, and always contains the path to the document", async () => {
     const top = await root("top");
     const last = await readDocument(test.deps, await child(top, "last"));
     const count = NODES_MAX + 500;

@@ -16,7 +16,7 @@ import { route as version } from "../versions/get.ts";
 import { route as versionsOf } from "../versions/list.ts";
 import { route as get } from "./get.ts";
 
-/** Four public documents, the content of three of them inside: states of Yjs with a paragraph that says the title. */
+/** Four public documents, three with inline content: Yjs states with a paragraph that contains the title. */
 const FIXTURE = fileURLToPath(new URL("../../../lib/upgrades/fixtures/4.8.6", import.meta.url));
 const CONTENT = [
   "AQMHAAcBDmRvY3VtZW50LXN0b3JlAwlwYXJhZ3JhcGgHAAcABgQABwEHUnVuYm9vawA=",
@@ -28,7 +28,7 @@ const TITLES = ["Runbook", "Minutes of the meeting", "An idea ü", null];
 const idOf = (at: number) => `11111111-1111-4111-8111-00000000000${at}`;
 const versions: TableSpec<Key> = { name: "document-versions", indexes: {} };
 
-it("a data folder of 4.8.6 is one of 5.0.0 after its start: its documents are read, their content lies apart", async () => {
+it("a data folder of 4.8.6 is upgraded to 5.0.0 at the start: documents are readable, content is stored separately", async () => {
   const folder = await mkdtemp(join(tmpdir(), "weft-upgraded-"));
   try {
     await cp(FIXTURE, folder, { recursive: true });
@@ -53,14 +53,14 @@ it("a data folder of 4.8.6 is one of 5.0.0 after its start: its documents are re
   }
 });
 
-it("what the upgrade took out of documents is their content, and their first version once it is saved anew", async () => {
+it("the content that the upgrade moved is the document's content, and its first version after the next save", async () => {
   const folder = await mkdtemp(join(tmpdir(), "weft-upgraded-"));
   try {
     await cp(FIXTURE, folder, { recursive: true });
     const { ports, close } = await openUpgradePlatform(folder);
     await upgradeData(ports, { release: "5.0.0", isExclusive: true });
     await close();
-    // Somebody who had come before the documents were last changed.
+    // A user whose access precedes the last change of the documents.
     const clock = testClock(Date.parse("2020-01-01T00:00:00Z"));
     const { deps, close: end } = await testDeps({ folder, clock });
     const ada = await createUser(deps, "ada");

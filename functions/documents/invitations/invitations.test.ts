@@ -61,7 +61,7 @@ const roleOf = async (who: Who, id = root) =>
   (await call(test.deps, read, { params: { id }, token: tokenOf(who) })).body.user_role;
 
 describe("an invitation", () => {
-  it("waits for an address in lower case, and says who invited", async () => {
+  it("stores the address in lower case, and its issuer", async () => {
     const admin = await person("admin", "administrator");
     const { status, body } = await invite({ email: "New.One@Example.com", role: "editor" }, admin);
     expect(status).toBe(201);
@@ -78,7 +78,7 @@ describe("an invitation", () => {
     expect((await one(body.id)).body).toEqual(body);
   });
 
-  it("is refused for what cannot be, by field", async () => {
+  it("reports invalid fields", async () => {
     await invite({ email: "new@example.com" });
     await person("anna");
     const taken = { email: ["This email is already associated to a registered user."] };
@@ -99,7 +99,7 @@ describe("an invitation", () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([201, 400]);
   });
 
-  it("is for administrators and owners, also by what the document lies in; owners alone invite owners", async () => {
+  it("requires an administrator or owner, also inherited; only owners invite owners", async () => {
     const [admin, editor, other] = [
       await person("admin", "administrator"),
       await person("editor", "editor"),
@@ -131,7 +131,7 @@ describe("an invitation", () => {
     expect((await one(body.id, undefined, leaf.id)).status).toBe(404);
   });
 
-  it("changes its role and its address, whose place is then free", async () => {
+  it("changes its role and its address, and frees the old address", async () => {
     const { body } = await invite({ email: "new@example.com" });
     await invite({ email: "taken@example.com" });
     const forged = { issuer: "somebody", document: "another", created_at: "2001-01-01" };
@@ -151,7 +151,7 @@ describe("an invitation", () => {
 });
 
 describe("the list of invitations", () => {
-  it("comes by pages, latest first, with those that have expired", async () => {
+  it("is paginated, latest first, and includes expired ones", async () => {
     for (const name of ["first", "second", "third"]) {
       await invite({ email: `${name}@example.com` });
       test.clock.advance(1_000);
@@ -173,8 +173,8 @@ describe("the list of invitations", () => {
   });
 });
 
-describe("whoever comes with the address", () => {
-  it("has the role at once, and the invitation is gone", async () => {
+describe("a new user with the address", () => {
+  it("gets the role at once, and the invitation is deleted", async () => {
     await invite({ email: "new@example.com", role: "editor" });
     await invite({ email: "else@example.com", role: "editor" });
     const newcomer = await person("New");
@@ -184,7 +184,7 @@ describe("whoever comes with the address", () => {
     ]);
   });
 
-  it("does not have it once it has expired, which stays in the list", async () => {
+  it("does not get it after the expiry; the invitation stays in the list", async () => {
     await invite({ email: "new@example.com", role: "editor" });
     test.clock.advance(WEEK_MS + 1);
     const newcomer = await person("new");
@@ -192,7 +192,7 @@ describe("whoever comes with the address", () => {
     expect((await invitations()).body.count).toBe(1);
   });
 
-  it("has it with their first request where a command made them on the tables alone, and it is told of then", async () => {
+  it("gets it with their first request if a command created the user in the tables, with an event", async () => {
     await invite({ email: "new@example.com", role: "editor" });
     const before = (await readLog(test.deps)).records.length;
     const { tables, ids, clock } = test.deps;
@@ -204,7 +204,7 @@ describe("whoever comes with the address", () => {
     expect((await invitations()).body.count).toBe(0);
   });
 
-  it("has all of it where the process died that made them, before it had looked or amid it", async () => {
+  it("gets all roles even if the process that created the user died before or during the conversion", async () => {
     const { id: second } = (await call(test.deps, make, { body: {}, token: TEST_TOKEN })).body;
     await invite({ email: "new@example.com", role: "editor" });
     const asked = {
@@ -239,7 +239,7 @@ describe("whoever comes with the address", () => {
     expect(told.filter((change) => change === "given")).toHaveLength(2);
   });
 
-  it("is told of, by name and not by address", async () => {
+  it("is named in the event without the address", async () => {
     await invite({ email: "new@example.com", role: "editor" });
     const { id, token } = await person("new");
     await call(test.deps, me, { token });
@@ -249,7 +249,7 @@ describe("whoever comes with the address", () => {
     expect(JSON.stringify(invited)).not.toContain("example.com");
   });
 
-  it("keeps a higher role, and has nothing twice however often they come", async () => {
+  it("keeps a higher role, and gets no role twice", async () => {
     await invite({ email: "new@example.com", role: "editor" });
     const newcomer = await person("new");
     const user = await getUser(test.deps, newcomer.id);
@@ -258,7 +258,7 @@ describe("whoever comes with the address", () => {
     expect([body.nb_accesses_direct, await roleOf(newcomer)]).toEqual([2, "editor"]);
   });
 
-  it("reaches whoever was there already as soon as they ask who they are", async () => {
+  it("gets it as an existing user with the next request of their own profile", async () => {
     const anna = await person("anna");
     await call(test.deps, me, { token: anna.token });
     const made = { document: root, email: "anna@example.com", role: "editor", issuer: null } as const;

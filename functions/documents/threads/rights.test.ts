@@ -48,7 +48,7 @@ const ask = (route: unknown, params: Readonly<Record<string, string>>, body: unk
 const set = (id: string, what: Record<string, string>) =>
   test.deps.tables.update(documentsTable, documentKey(id), { set: what });
 
-/** A child, whose rights are its own or come from what it lies in. */
+/** A child whose permissions are its own or inherited. */
 async function documentWith(link: Link, where: "own" | "inherited"): Promise<{ root: string; id: string }> {
   const root = (await call(test.deps, createDocument, { body: {} })).body.id;
   const { id } = (await call(test.deps, createChild, { params: { id: root }, body: {} })).body;
@@ -59,7 +59,7 @@ async function documentWith(link: Link, where: "own" | "inherited"): Promise<{ r
   return { root, id };
 }
 
-/** A thread with a comment, both of somebody whatever they may do; of the owner of all where it is nobody's. */
+/** A thread with a comment, both by this person whatever their permissions; by the owner if there is no person. */
 async function threadOf(id: string, person: Person | undefined): Promise<Path> {
   const { body } = await ask(create, { id }, { body: "text" }, TEST_TOKEN);
   const path = { id, thread: body.id, comment: body.comments[0].id };
@@ -76,7 +76,7 @@ interface Path extends Readonly<Record<string, string>> {
   readonly comment: string;
 }
 type Needs = "comment" | "name" | "own" | "own or manage";
-/** Every endpoint: what it needs besides that one may comment, and its status then. */
+/** Every endpoint: its requirement in addition to the right to comment, and its status then. */
 const ENDPOINTS: readonly (readonly [
   name: string,
   route: unknown,
@@ -100,7 +100,7 @@ const ENDPOINTS: readonly (readonly [
   ["remove", remove, "own or manage", 204],
 ];
 
-/** By the reference's words alone. Reference 1.12, 2.3. */
+/** The expected status according to the reference. Reference 1.12, 2.3. */
 function statusOf(
   person: Person,
   link: Link,
@@ -124,39 +124,42 @@ function statusOf(
 }
 
 describe.each(LINKS)("threads of a document whose link is $reach, $role,", (link) => {
-  it.each(["own", "inherited"] as const)("are for those whom its %s rights let comment", async (where) => {
-    const { id, root } = await documentWith(link, where);
-    const paths = new Map<string, Path>();
-    for (const person of PEOPLE)
-      for (const own of [true, false])
-        paths.set(`${person} ${own}`, await threadOf(id, own ? person : undefined));
-    for (const deleted of [true, false]) {
-      if (deleted)
-        await set(where === "own" ? id : root, { deleted_at: new Date(test.clock.now()).toISOString() });
-      else
-        for (const one of [id, root])
-          await test.deps.tables.update(documentsTable, documentKey(one), { set: { deleted_at: null } });
-      for (const person of PEOPLE) {
-        const token = users.get(person)?.token ?? null;
-        for (const own of [true, false]) {
-          const path = paths.get(`${person} ${own}`) ?? { id, thread: "", comment: "" };
-          const said = deleted ? undefined : (await ask(get, path, undefined, token)).body;
-          for (const endpoint of ENDPOINTS) {
-            const [name, route, , , body] = endpoint;
-            const expected = statusOf(person, link, deleted, own, endpoint);
-            const { status } = await ask(route, path, body, token);
-            const told = `${person} ${own ? "own" : "other's"} ${deleted ? "deleted" : "live"} ${name}`;
-            expect(`${told}: ${status}`).toBe(`${told}: ${expected}`);
-            if (deleted || said.abilities === undefined) continue;
-            const may = said.abilities;
-            const mayComment = said.comments[0].abilities;
-            const tells = { remove: may.destroy, resolve: may.resolve, unresolve: may.unresolve };
-            const more = { deleteComment: mayComment.destroy, updateComment: mayComment.update };
-            const ability = { ...tells, ...more, addReaction: mayComment.reactions }[name];
-            if (ability !== undefined) expect(`${told}: ${ability}`).toBe(`${told}: ${status < 300}`);
+  it.each(["own", "inherited"] as const)(
+    "require the right to comment from its %s permissions",
+    async (where) => {
+      const { id, root } = await documentWith(link, where);
+      const paths = new Map<string, Path>();
+      for (const person of PEOPLE)
+        for (const own of [true, false])
+          paths.set(`${person} ${own}`, await threadOf(id, own ? person : undefined));
+      for (const deleted of [true, false]) {
+        if (deleted)
+          await set(where === "own" ? id : root, { deleted_at: new Date(test.clock.now()).toISOString() });
+        else
+          for (const one of [id, root])
+            await test.deps.tables.update(documentsTable, documentKey(one), { set: { deleted_at: null } });
+        for (const person of PEOPLE) {
+          const token = users.get(person)?.token ?? null;
+          for (const own of [true, false]) {
+            const path = paths.get(`${person} ${own}`) ?? { id, thread: "", comment: "" };
+            const said = deleted ? undefined : (await ask(get, path, undefined, token)).body;
+            for (const endpoint of ENDPOINTS) {
+              const [name, route, , , body] = endpoint;
+              const expected = statusOf(person, link, deleted, own, endpoint);
+              const { status } = await ask(route, path, body, token);
+              const told = `${person} ${own ? "own" : "other's"} ${deleted ? "deleted" : "live"} ${name}`;
+              expect(`${told}: ${status}`).toBe(`${told}: ${expected}`);
+              if (deleted || said.abilities === undefined) continue;
+              const may = said.abilities;
+              const mayComment = said.comments[0].abilities;
+              const tells = { remove: may.destroy, resolve: may.resolve, unresolve: may.unresolve };
+              const more = { deleteComment: mayComment.destroy, updateComment: mayComment.update };
+              const ability = { ...tells, ...more, addReaction: mayComment.reactions }[name];
+              if (ability !== undefined) expect(`${told}: ${ability}`).toBe(`${told}: ${status < 300}`);
+            }
           }
         }
       }
-    }
-  });
+    },
+  );
 });

@@ -25,7 +25,7 @@ const TEXT = [{ type: "paragraph", content: "Why?" }];
 
 let test: TestDeps;
 let id: string;
-/** Somebody who comments by the link alone. */
+/** A user who may comment only through the link. */
 let guest: string;
 beforeEach(async () => {
   test = await testDeps();
@@ -57,7 +57,7 @@ const firstOf = ({ id: thread, comments }: { id: string; comments: { id: string 
 });
 
 describe("a thread", () => {
-  it("is begun with a comment, and says all of itself", async () => {
+  it("is created with a comment, and returns all its fields", async () => {
     const { status, body } = await ask(create, {}, { body: TEXT }, guest);
     expect(status).toBe(201);
     const ann = { full_name: "ann-lee", short_name: "ann-lee" };
@@ -89,7 +89,7 @@ describe("a thread", () => {
     expect((await ask(get, { thread: body.id }, undefined, guest)).body).toEqual(body);
   });
 
-  it("is listed with the others, newest first, resolved ones too", async () => {
+  it("is listed with the others, newest first, including resolved ones", async () => {
     const ids = [];
     for (let number = 0; number < 3; number += 1) {
       ids.unshift((await begin(number === 1 ? guest : TEST_TOKEN, `${number}`)).id);
@@ -104,7 +104,7 @@ describe("a thread", () => {
     expect((await ask(list, {}, undefined, null)).body[0].abilities).toMatchObject({ destroy: false });
   });
 
-  it("of somebody without a name has no creator, and is ended by managers alone", async () => {
+  it("of an anonymous user has no creator, and is deleted by managers only", async () => {
     const thread = await begin(null);
     expect(thread).toMatchObject({
       creator: null,
@@ -124,7 +124,7 @@ describe("a thread", () => {
     expect((await ask(remove, { thread: thread.id })).status).toBe(204);
   });
 
-  it("is resolved and opened again, as often as one likes", async () => {
+  it("can be resolved and reopened repeatedly", async () => {
     const { id: thread } = await begin();
     test.clock.advance(1_000);
     for (const _time of ["first", "again"])
@@ -141,7 +141,7 @@ describe("a thread", () => {
     });
   });
 
-  it("goes with all its comments, and gives its room back", async () => {
+  it("is deleted with all its comments, and frees its quota", async () => {
     const { id: thread } = await begin();
     const other = await begin();
     for (let number = 0; number < 120; number += 1) await addTo(thread, number);
@@ -164,7 +164,7 @@ async function room() {
 }
 
 describe("comments", () => {
-  it("come by pages, oldest first", async () => {
+  it("are paginated, oldest first", async () => {
     const thread = (await begin()).id;
     for (const number of [1, 2, 3, 4]) await addTo(thread, number);
     const { body } = await call(test.deps, listComments, {
@@ -177,7 +177,7 @@ describe("comments", () => {
     expect([body.count, body.next]).toEqual([5, `${address}?page=3&page_size=2`]);
   });
 
-  it("are changed by their author alone, and removed by managers too", async () => {
+  it("are changed by their author only, and deleted by managers too", async () => {
     const path = firstOf(await begin(guest));
     expect((await ask(updateComment, path, { body: "not mine" })).status).toBe(403);
     test.clock.advance(1_000);
@@ -251,7 +251,7 @@ describe("reactions", () => {
   const react = (path: object, emoji: unknown, token: Token = TEST_TOKEN) =>
     ask(addReaction, path, { emoji }, token);
 
-  it("are one row an emoji, with everybody who reacted so", async () => {
+  it("are grouped by emoji, with all users of each", async () => {
     const path = firstOf(await begin());
     expect(await react(path, "👍", guest)).toEqual({ status: 201, body: undefined });
     await react(path, "👍");
@@ -290,7 +290,7 @@ describe("reactions", () => {
     expect((await react(firstOf(await begin()), emoji)).status).toBe(201);
   });
 
-  it("are at most 15 different ones a comment; more people may join those", async () => {
+  it("are limited to 15 different ones per comment; more users may join those", async () => {
     const path = firstOf(await begin());
     const emojis = Array.from({ length: 16 }, (_, at) => String.fromCodePoint(0x1f600 + at));
     const answers = [];
@@ -300,13 +300,13 @@ describe("reactions", () => {
     expect((await react(path, emojis[0], guest)).status).toBe(201);
   });
 
-  it("need a name", async () => {
+  it("require authentication", async () => {
     const path = firstOf(await begin());
     expect((await react(path, "👍", null)).status).toBe(401);
     expect((await ask(removeReaction, path, { emoji: "👍" }, null)).status).toBe(401);
   });
 
-  it("of many at the same time are all kept", async () => {
+  it("are all kept if they are concurrent", async () => {
     const path = firstOf(await begin());
     const tokens = await Promise.all(
       Array.from(
@@ -323,8 +323,8 @@ describe("reactions", () => {
   });
 });
 
-describe("what comes at the same time", () => {
-  it("is all kept, and what a thread takes is what its comments take", async () => {
+describe("concurrent changes", () => {
+  it("are all kept, and a thread's size equals that of its comments", async () => {
     const { id: thread } = await begin();
     const answers = await Promise.all([
       ...Array.from({ length: 10 }, (_, at) => addTo(thread, at, at % 2 === 0 ? guest : null)),
@@ -339,7 +339,7 @@ describe("what comes at the same time", () => {
     expect(await room()).toEqual({ threads: 0, bytes: 0 });
   });
 
-  it("as a thread's removal leaves no comment that nobody finds", async () => {
+  it("with a thread's deletion leave no orphaned comment", async () => {
     const { id: thread } = await begin();
     const [removed, ...added] = await Promise.all([
       ask(remove, { thread }),
@@ -351,8 +351,8 @@ describe("what comes at the same time", () => {
   });
 });
 
-describe("room", () => {
-  it("ends at a thousand threads, with an error that says so", async () => {
+describe("the quota", () => {
+  it("is a thousand threads; beyond it, an error states the limit", async () => {
     await begin();
     const key = { pk: `${id}/room`, sk: "room" };
     await test.deps.tables.update(table("document-threads"), key, { set: { threads: 999 } });
@@ -363,7 +363,7 @@ describe("room", () => {
     });
   });
 
-  it("ends where one answer could not hold all comments any more", async () => {
+  it("is exhausted when one response could not contain all comments", async () => {
     const path = firstOf(await begin());
     const key = { pk: `${id}/room`, sk: "room" };
     await test.deps.tables.update(table("document-threads"), key, { set: { bytes: 4_999_000 } });
@@ -374,7 +374,7 @@ describe("room", () => {
   });
 });
 
-it("each comment is told of in the log", async () => {
+it("each comment is recorded in the log", async () => {
   const thread = await begin(guest);
   const { body: comment } = await addTo(thread.id, "more", null);
   const { records } = await readLog(test.deps);

@@ -45,7 +45,7 @@ it.each([
   }
 });
 
-it("what is stored of a token opens nothing, and neither does its name", async () => {
+it("neither the stored hash nor the name of a token authorizes requests", async () => {
   const { items } = await test.deps.tables.query(tokenEntriesTable, { pk: TOKEN_ENTRIES });
   const stored = await test.deps.tables.get(accessTokensTable, { pk: items[0]!.hash, sk: "token" });
   const parts = [...items.flatMap(({ sk, hash }) => [sk, hash]), ...Object.values(stored ?? {})].map(String);

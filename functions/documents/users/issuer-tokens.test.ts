@@ -37,7 +37,7 @@ const now = (): number => Math.floor(clock.now() / SECOND_MS);
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 describe("a token of the issuer", () => {
-  it("opens the documents as a user who is made at first sight, and nothing of the workflows", async () => {
+  it("authorizes document requests of a user who is created on first use, and no workflow requests", async () => {
     const token = await issuer.sign(ADA);
     const { status, body } = await who(token);
     expect([status, body]).toMatchObject([
@@ -49,14 +49,14 @@ describe("a token of the issuer", () => {
     expect(issuer.keyRequests()).toBe(1);
   });
 
-  it("is one user, also where the first ones come at the same time", async () => {
+  it("creates one user, even for concurrent first requests", async () => {
     const token = await issuer.sign(ADA);
     const all = await Promise.all(Array.from({ length: 8 }, () => who(token)));
     expect(new Set(all.map(({ body }) => body.id)).size).toBe(1);
     expect(await usersByEmail(test.deps, ADA.email)).toHaveLength(1);
   });
 
-  it("may be signed by an elliptic curve, and end a minute ago by another clock", async () => {
+  it("may be signed with an elliptic curve key, and may have expired within a minute of clock skew", async () => {
     await issuer.rotate({ algorithm: "ES256" });
     const token = await issuer.sign({ ...ADA, exp: now() + 10 });
     expect((await who(token)).status).toBe(200);
@@ -67,7 +67,7 @@ describe("a token of the issuer", () => {
   });
 });
 
-describe("a token is refused, and nobody becomes a user,", () => {
+describe("a token is rejected and creates no user", () => {
   const none = (header: object) => async () => `${encode(header)}.${encode(await good())}.`;
   const good = async () => jose.decodeJwt(await issuer.sign(ADA));
   const hmac = (algorithm: "HS256", secret: (key: { pem: string; kid: string }) => string) => async () => {
@@ -127,11 +127,11 @@ describe("a token is refused, and nobody becomes a user,", () => {
     const token = await make();
     expect(await who(token)).toEqual({ status: 401, body: { detail: "Invalid token" } });
     expect(await usersByEmail(test.deps, ADA.email)).toEqual([]);
-    // It is that token, and nothing else, that is not taken.
+    // Only that token is rejected.
     expect((await who(await issuer.sign(ADA))).status).toBe(200);
   });
 
-  it("where no audience is set", async () => {
+  it("if no audience is set", async () => {
     await open({ OIDC_RS_ALLOWED_AUDIENCES: "" });
     expect((await who(await issuer.sign(ADA))).status).toBe(401);
     expect(issuer.keyRequests()).toBe(0);
@@ -139,10 +139,10 @@ describe("a token is refused, and nobody becomes a user,", () => {
 });
 
 describe("keys of the issuer", () => {
-  it("are read again for a new one, but not for each that nobody knows", async () => {
+  it("are fetched again for an unknown key, but not for each unknown one", async () => {
     expect((await who(await issuer.sign(ADA))).status).toBe(200);
     await issuer.rotate();
-    // Within the rest after a reading the new key is not known yet.
+    // During the pause after a fetch, the new key is still unknown.
     expect((await who(await issuer.sign(ADA))).status).toBe(401);
     expect(issuer.keyRequests()).toBe(1);
     clock.advance(31 * SECOND_MS);
@@ -155,7 +155,7 @@ describe("keys of the issuer", () => {
     expect((await who(fresh)).status).toBe(200);
   });
 
-  it("that the issuer has dropped hold for ten minutes at most", async () => {
+  it("that the issuer has removed remain valid for at most ten minutes", async () => {
     const old = await issuer.sign({ ...ADA, exp: now() + 3_600 });
     expect((await who(old)).status).toBe(200);
     await issuer.rotate({ drop: true });
@@ -163,7 +163,7 @@ describe("keys of the issuer", () => {
     expect((await who(old)).status).toBe(401);
   });
 
-  it("hold on while the issuer does not answer; without any it is 503, and tried again soon", async () => {
+  it("remain valid while the issuer does not respond; without any, the status is 503 and a retry follows soon", async () => {
     issuer.respondWith((outgoing) => outgoing.writeHead(500).end("out of order"));
     const token = await issuer.sign({ ...ADA, exp: now() + 7_200 });
     expect(await who(token)).toMatchObject({ status: 503 });
@@ -192,7 +192,7 @@ describe("keys of the issuer", () => {
   });
 });
 
-describe("whom a token means", () => {
+describe("the user of a token", () => {
   async function addUser(email: string, sub: string | null = null): Promise<string> {
     const { user, writes } = planUser(test.deps, { email, sub });
     await test.deps.tables.write(writes);
@@ -201,14 +201,14 @@ describe("whom a token means", () => {
   const disable = (id: string) =>
     test.deps.tables.update(usersTable, { pk: id, sk: "user" }, { set: { is_active: false } });
 
-  it("is who has its sub, else its address in any case, who has that sub from then on", async () => {
+  it("has its sub, otherwise its address ignoring case, and then gets that sub", async () => {
     const known = await addUser("ADA@example.com");
     expect((await who(await issuer.sign(ADA))).body.id).toBe(known);
     expect((await who(await issuer.sign({ ...ADA, email: "new@example.com" }))).body.id).toBe(known);
     expect((await who(await issuer.sign({ sub: ADA.sub }))).body.id).toBe(known);
   });
 
-  it("is nobody of the address where the issuer has not verified it", async () => {
+  it("is not found by an address that the issuer has not verified", async () => {
     const known = await addUser(ADA.email);
     const { body } = await who(await issuer.sign({ ...ADA, email_verified: false }));
     expect(body).toMatchObject({ email: null, full_name: "Ada Lovelace" });
@@ -225,7 +225,7 @@ describe("whom a token means", () => {
     },
   );
 
-  it("is who has the address also without email_verified where a setting says so, but not with another value", async () => {
+  it("is found by an address without email_verified if a setting permits it, but not with another value", async () => {
     await open({ OIDC_REQUIRE_EMAIL_VERIFIED: "false" });
     const known = await addUser(ADA.email);
     const id = async (claims: object) => (await who(await issuer.sign({ ...ADA, ...claims }))).body.id;
@@ -250,19 +250,19 @@ describe("whom a token means", () => {
     },
   );
 
-  it("is not the installation's owner by address, unless a setting says so", async () => {
+  it("is not the installation's owner by address, unless a setting permits it", async () => {
     const owner = (await call(test.deps, me, {})).body;
     const claims = { sub: "mallory", email: owner.email.toUpperCase() };
     expect((await who(await issuer.sign(claims))).status).toBe(401);
     await open();
-    // Nobody has seen the owner yet.
+    // The owner has not signed in yet.
     expect((await who(await issuer.sign(claims))).status).toBe(401);
     await open({ OIDC_ALLOW_OWNER_BY_EMAIL: "true" });
     expect((await call(test.deps, me, {})).status).toBe(200);
     expect((await who(await issuer.sign(claims))).body.id).toBe(owner.id);
   });
 
-  it("is nobody where they may not come in, by sub or by address", async () => {
+  it("is rejected if inactive, by sub or by address", async () => {
     await disable(await addUser(ADA.email, ADA.sub));
     await disable(await addUser("bob@example.com"));
     for (const claims of [ADA, { sub: "bob-1", email: "bob@example.com" }])
@@ -274,13 +274,13 @@ describe("whom a token means", () => {
     expect(bob?.sub).toBeNull();
   });
 
-  it("is nobody where several have the address", async () => {
+  it("is not found by an address that several users have", async () => {
     await addUser(ADA.email);
     await addUser(ADA.email);
     expect((await who(await issuer.sign(ADA))).status).toBe(401);
   });
 
-  it("is nobody without the way by address where somebody has it, unless people may share one", async () => {
+  it("is rejected if lookup by address is off and the address is taken, unless duplicates are permitted", async () => {
     const off = { OIDC_FALLBACK_TO_EMAIL_FOR_IDENTIFICATION: "false" };
     await open(off);
     await addUser(ADA.email);
@@ -292,14 +292,14 @@ describe("whom a token means", () => {
     expect(body.id).not.toBe(known);
   });
 
-  it("is nobody new where none are made", async () => {
+  it("is not created if creation is off", async () => {
     await open({ OIDC_CREATE_USER: "false" });
     expect((await who(await issuer.sign(ADA))).status).toBe(401);
     const known = await addUser(ADA.email);
     expect((await who(await issuer.sign(ADA))).body.id).toBe(known);
   });
 
-  it("is called as the settings say, and as the issuer does now", async () => {
+  it("gets the name of the configured claims, and its current value", async () => {
     await open({ OIDC_USERINFO_FULLNAME_FIELDS: "given_name, name", OIDC_USERINFO_SHORTNAME_FIELD: "nick" });
     const claims = { sub: "z", email: "z@example.com", given_name: " Zoe ", name: 7, nick: "n".repeat(200) };
     const first = (await who(await issuer.sign(claims))).body;
@@ -312,7 +312,7 @@ describe("whom a token means", () => {
   });
 });
 
-describe("settings of the issuer that contradict each other stop the start", () => {
+describe("contradicting issuer settings prevent the start", () => {
   it.each([
     [{ OIDC_ALLOW_DUPLICATE_EMAILS: "true" }, "OIDC_ALLOW_DUPLICATE_EMAILS: cannot be true while"],
     [{ OIDC_RS_ALLOWED_AUDIENCES: "a" }, "OIDC_RS_ALLOWED_AUDIENCES: needs OIDC_OP_URL"],

@@ -37,7 +37,7 @@ async function addUser(made: NewUser): Promise<string> {
   return user.id;
 }
 
-/** As sharing does it. */
+/** Shares a document as the service does. */
 async function share(document: string, user: string): Promise<void> {
   const id = accessId(document, { user });
   const at = new Date(test.clock.now()).toISOString();
@@ -49,8 +49,8 @@ async function share(document: string, user: string): Promise<void> {
 }
 const makeDocument = async (): Promise<string> => (await call(test.deps, create, { body: {} })).body.id;
 
-describe("a search by an address", () => {
-  it("finds everybody whose address is that but for three letters, in capitals and with accents, nearest first", async () => {
+describe("a search by address", () => {
+  it("finds addresses within an edit distance of three, ignoring case and accents, nearest first", async () => {
     for (const email of [
       "anna@x.example",
       "anne@x.example",
@@ -69,7 +69,7 @@ describe("a search by an address", () => {
     expect(await emails({ q: "anna@" })).toEqual([]);
   });
 
-  it("answers as many as the setting says, and nobody who may not come in any more", async () => {
+  it("returns at most the configured number, and no inactive users", async () => {
     const ids = [];
     for (const letter of "abcdefgh") ids.push(await addUser({ email: `${letter}@x.example` }));
     for (const id of ids.slice(0, 2))
@@ -80,8 +80,8 @@ describe("a search by an address", () => {
   });
 });
 
-describe("a search by a name", () => {
-  it("finds those alone who share a document or the whole domain with the caller, who shared last first", async () => {
+describe("a search by name", () => {
+  it("finds only users who share a document or the whole domain with the caller, most recently shared first", async () => {
     await addUser({ email: "martin@acme.example", full_name: "Martin Dupont" });
     await addUser({ email: "martin@sub.acme.example", full_name: "Martin Sub" });
     await addUser({ email: "martin@far.example", full_name: "Martin Far" });
@@ -99,14 +99,14 @@ describe("a search by a name", () => {
     expect(await emails({ q: "zzzzzz" })).toEqual([]);
   });
 
-  it("knows who has come since the last one, and who is like most", async () => {
+  it("finds users who were added since the last search, most similar first", async () => {
     await addUser({ email: "a1@acme.example", full_name: "Jeanne" });
     expect(await emails({ q: "jean" })).toEqual(["a1@acme.example"]);
     await addUser({ email: "a2@acme.example", full_name: "Jean" });
     expect(await emails({ q: "jean" })).toEqual(["a2@acme.example", "a1@acme.example"]);
   });
 
-  it("leaves out who has an access to a document, where the caller may know of it", async () => {
+  it("excludes users with access to a document, if the caller may see its accesses", async () => {
     const ada = await addUser({ email: "ada@acme.example" });
     const document = await makeDocument();
     await share(document, ada);
@@ -120,7 +120,7 @@ describe("a search by a name", () => {
 });
 
 describe("settings of the search", () => {
-  it("say how many users it answers, from how many characters on, and what may be chosen", async () => {
+  it("configure the number of results, the minimum query length and the languages", async () => {
     await test.close();
     const settings = { API_USERS_LIST_LIMIT: "2", API_USERS_SEARCH_QUERY_MIN_LENGTH: "1" };
     test = await testDeps({ settings: { ...settings, LANGUAGES: "tlh,Klingon", LANGUAGE_CODE: "tlh" } });
@@ -132,13 +132,13 @@ describe("settings of the search", () => {
     expect([(await chosen("tlh")).status, (await chosen("fr-fr")).status]).toEqual([200, 400]);
   });
 
-  it.each([{ API_USERS_LIST_LIMIT: "0" }, { LANGUAGES: "English" }])("refuse %j", (settings) => {
+  it.each([{ API_USERS_LIST_LIMIT: "0" }, { LANGUAGES: "English" }])("reject %j", (settings) => {
     expect(() => readConfig(settings)).toThrow(Object.keys(settings)[0]);
   });
 });
 
 describe("a search", () => {
-  it("needs a caller, and a text of a sane length; without one nobody is found", async () => {
+  it("requires a caller, and a query of valid length; without a query, the result is empty", async () => {
     expect((await find({ q: "someone" }, null)).status).toBe(401);
     expect(await find({})).toEqual({ status: 200, body: [] });
     expect(await find({ q: "ab" })).toEqual({
@@ -160,7 +160,7 @@ describe("a user", () => {
   const change = (id: string, body: object, token: string | null = TEST_TOKEN) =>
     call(test.deps, update, { params: { id }, body, token });
 
-  it("chooses their own language, and changes nothing else", async () => {
+  it("changes only their own language", async () => {
     const { body: before } = await call(test.deps, me);
     const body = {
       language: "fr-fr",
@@ -180,7 +180,7 @@ describe("a user", () => {
     });
   });
 
-  it("is changed by nobody else", async () => {
+  it("cannot be changed by others", async () => {
     const { token } = await createToken(test.deps, { email: "x@y.example" });
     expect((await change(OWNER_ID, { language: "fr-fr" }, token)).status).toBe(403);
     expect((await change(OWNER_ID, { language: "fr-fr" }, null)).status).toBe(401);
@@ -193,7 +193,7 @@ describe("a user", () => {
     expect((await call(test.deps, me)).body.language).toBeNull();
   });
 
-  it("says that the introduction is over", async () => {
+  it("records that the onboarding is done", async () => {
     expect((await call(test.deps, me)).body.is_first_connection).toBe(true);
     for (let time = 0; time < 2; time += 1)
       expect(await call(test.deps, onboardingDone)).toEqual({

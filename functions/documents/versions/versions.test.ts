@@ -53,7 +53,7 @@ const share = (role: "reader" | "administrator") =>
   ]);
 
 describe("versions of a document", () => {
-  it("are all saves but the latest, latest first", async () => {
+  it("are all saves except the latest, latest first", async () => {
     expect((await versions()).body).toEqual({
       next_version_id_marker: "",
       is_truncated: false,
@@ -84,7 +84,7 @@ describe("versions of a document", () => {
     expect(texts).toEqual(["two", "one"]);
   });
 
-  it("come by pages of at most fifty", async () => {
+  it("are paginated with at most fifty per page", async () => {
     for (let at = 0; at < 6; at += 1) await save(`${at}`);
     const { body: first } = await versions({ page_size: "2" });
     expect(first).toMatchObject({ is_truncated: true, count: 2, next_version_id_marker: ids(first)[1] });
@@ -110,7 +110,7 @@ describe("versions of a document", () => {
       });
   });
 
-  it("are seen by members alone, since they came", async () => {
+  it("are visible only to members, from the time of their access on", async () => {
     await save("before");
     await save("before, too");
     const [early] = ids((await versions()).body);
@@ -131,7 +131,7 @@ describe("versions of a document", () => {
     expect((await drop(early ?? "", other.token)).status).toBe(404);
   });
 
-  it("of another document, or of none, are not there", async () => {
+  it("of another document return 404, as do unknown ones", async () => {
     const elsewhere = (await call(test.deps, create, { body: {} })).body.id;
     await save("one");
     await save("two");
@@ -148,7 +148,7 @@ describe("versions of a document", () => {
     expect([(await versions()).status, (await one(version ?? "")).status]).toEqual([403, 403]);
   });
 
-  it("are removed for good, the latest apart", async () => {
+  it("are permanently deleted, except the latest", async () => {
     await save("one");
     await save("two");
     const [version] = ids((await versions()).body);
@@ -164,7 +164,7 @@ describe("versions of a document", () => {
 });
 
 describe("old versions", () => {
-  it("are thinned: all of an hour, one of ten minutes for a day, one a day for a month, one a week after", async () => {
+  it("are thinned: all of an hour, one per ten minutes for a day, one per day for a month, then one per week", async () => {
     const start = test.clock.now();
     for (let minute = 0; minute < 3 * 60; minute += 2) {
       await save(`minute ${minute}`);
@@ -175,17 +175,17 @@ describe("old versions", () => {
     const spans = ages.filter((age) => age > 70);
     expect(spans.length).toBeGreaterThanOrEqual(11);
     expect(spans.length).toBeLessThanOrEqual(14);
-    // Months later, a few saves look through all that is left.
+    // Months later, a few saves check all remaining versions.
     test.clock.advance(40 * DAY_MS);
     for (let at = 0; at < 8; at += 1) await save(`later ${at}`);
     const left = (await all()).filter((at) => Date.parse(at) < start + DAY_MS);
     expect(left).toHaveLength(1);
-    // The last of its week, and every version that is named has its bytes, and no other bytes are there.
+    // The last of its week remains; every version has its blob, and no other blobs exist.
     expect(left[0]).toBe(new Date(start + (3 * 60 - 2) * MINUTE_MS).toISOString());
     expect(await test.deps.blobs.list(`documents/${id}/`)).toHaveLength((await all()).length);
   });
 
-  it("go on being thinned over weeks, one a day", async () => {
+  it("continue to be thinned over weeks, one per day", async () => {
     for (let hour = 0; hour < 10 * 24; hour += 4) {
       await save(`hour ${hour}`);
       test.clock.advance(4 * HOUR_MS);
@@ -197,8 +197,8 @@ describe("old versions", () => {
   });
 });
 
-describe("bytes that no version names", () => {
-  it("are removed when edits are told of, an hour after", async () => {
+describe("blobs without a version", () => {
+  it("are deleted by the next update event at least an hour later", async () => {
     await save("kept");
     const orphan = `documents/${id}/${test.deps.ids.ordered()}`;
     await test.deps.blobs.put(orphan, "left behind");

@@ -37,7 +37,7 @@ const COLUMNS: Readonly<Record<string, AccessContext>> = {
   administrator: member("administrator"),
   owner: member("owner"),
 };
-/** By column: of a child, live, for one who is signed in. Reference 2.3. */
+/** By column, for a signed-in user and a child that is not deleted. Reference 2.3. */
 const MATRIX: Readonly<Record<string, readonly [abilities: readonly Ability[], columns: string]>> = {
   read: [
     [
@@ -63,7 +63,7 @@ const MATRIX: Readonly<Record<string, readonly [abilities: readonly Ability[], c
 
 describe("abilities", () => {
   for (const [row, [abilities, columns]] of Object.entries(MATRIX))
-    it(`are those of the matrix: ${row}`, () => {
+    it(`equal the matrix: ${row}`, () => {
       Object.values(COLUMNS).forEach((context, at) => {
         const found = computeAbilities(context);
         for (const ability of abilities)
@@ -75,7 +75,7 @@ describe("abilities", () => {
       });
     });
 
-  it("name every ability of the matrix, and no other", () => {
+  it("include exactly the abilities of the matrix", () => {
     const named = Object.values(MATRIX).flatMap(([abilities]) => abilities);
     expect(named.toSorted()).toEqual([...ABILITIES]);
     expect(Object.keys(computeAbilities(NOBODY)).toSorted()).toEqual(
@@ -83,7 +83,7 @@ describe("abilities", () => {
     );
   });
 
-  it("leave to those who are not signed in what the public link gives, and nothing of their own", () => {
+  it("of anonymous users are those of the public link, without personal ones", () => {
     const own: readonly Ability[] = ["duplicate", "favorite", "mask", "children_create", "leave"];
     const ai: readonly Ability[] = ["ai_proxy", "ai_transform", "ai_translate"];
     for (const role of LINK_ROLES) {
@@ -102,13 +102,13 @@ describe("abilities", () => {
     expect(computeAbilities({ ...inside, isAuthenticated: false }).retrieve).toBe(false);
   });
 
-  it("limit language models to members where only they are let in", () => {
+  it("limit language models to members if the setting requires it", () => {
     const at = (context: AccessContext) =>
       computeAbilities({ ...context, aiAllowReachFrom: "restricted" }).ai_proxy;
     expect([at(byLink("editor")), at(member("editor")), at(member("owner"))]).toEqual([false, true, true]);
   });
 
-  it("let an owner alone see what is deleted, and bring it back", () => {
+  it("let only an owner see and restore deleted documents", () => {
     for (const role of [null, ...ROLES]) {
       const found = computeAbilities({
         ...byLink("editor"),
@@ -122,14 +122,14 @@ describe("abilities", () => {
     }
   });
 
-  it("let a root be deleted by its owner alone, a child by who made it as well", () => {
+  it("let only its owner delete a root, and also its creator delete a child", () => {
     const destroys = (context: AccessContext) => computeAbilities(context).destroy;
     expect(destroys(member("owner", { isRoot: true }))).toBe(true);
     expect(destroys(member("administrator", { isRoot: true, isCreator: true }))).toBe(false);
     expect(destroys(member("editor", { isCreator: true }))).toBe(true);
   });
 
-  it("let go of a document whoever was shown it and does not manage it", () => {
+  it("let users leave a document that is shared with them and that they do not manage", () => {
     expect(computeAbilities({ ...NOBODY, hasTrace: true }).leave).toBe(true);
     expect(computeAbilities(member("owner", { hasTrace: true })).leave).toBe(false);
   });
@@ -150,7 +150,7 @@ const standingOf = fc.record({
 });
 
 describe("rights", () => {
-  it("only rise with a role: but for leaving, whoever has more may do no less", () => {
+  it("grow with the role, except for leaving", () => {
     fc.assert(
       fc.property(standingOf, roleOf, (context, other) => {
         const more = computeAbilities({ ...context, role: higherRole(context.role, other) });
@@ -161,7 +161,7 @@ describe("rights", () => {
     );
   });
 
-  it("are never above the highest of own, inherited and link", () => {
+  it("never exceed the highest of own, inherited and link roles", () => {
     fc.assert(
       fc.property(fc.array(roleOf), fc.array(linkOf), fc.boolean(), (roles, links, isAuthenticated) => {
         const link = equivalentLink(links);
@@ -177,7 +177,7 @@ describe("rights", () => {
 });
 
 describe("links", () => {
-  it("come to the widest reach and the highest role at that reach", () => {
+  it("combine to the widest reach and the highest role at that reach", () => {
     expect(equivalentLink([])).toEqual({ reach: null, role: null });
     expect(equivalentLink([{ reach: "restricted", role: "editor" }])).toEqual({
       reach: "restricted",
@@ -192,7 +192,7 @@ describe("links", () => {
     ).toEqual({ reach: "public", role: "commenter" });
   });
 
-  it("may be set to what the ancestors give and beyond", () => {
+  it("may be set to those of the ancestors and wider", () => {
     expect(linkSelectOptions({ reach: null, role: null })).toEqual({
       restricted: null,
       authenticated: ["reader", "commenter", "editor"],

@@ -16,7 +16,7 @@ const standings: AccessRowContext[] = CALLERS.flatMap((callerRole) =>
   ),
 );
 
-/** What an administrator and an owner choose from, below somebody who has this role above. */
+/** The roles that an administrator and an owner may choose, by the user's inherited role. */
 const CHOICES: Readonly<Record<string, readonly [administrator: string, owner: string]>> = {
   null: ["reader commenter editor administrator", "reader commenter editor administrator owner"],
   reader: ["reader commenter editor administrator", "reader commenter editor administrator owner"],
@@ -26,8 +26,8 @@ const CHOICES: Readonly<Record<string, readonly [administrator: string, owner: s
   owner: ["", ""],
 };
 
-describe("a row of access, for everybody and in every place", () => {
-  it("is of so many kinds", () => expect(standings).toHaveLength(6 * 5 * 6 * 2 * 2 * 2));
+describe("an access row, for every user and role", () => {
+  it("has all combinations", () => expect(standings).toHaveLength(6 * 5 * 6 * 2 * 2 * 2));
 
   it.each(standings)("%o", (context) => {
     const { callerRole, role, maxAncestorsRole, isRoot, owners, isOwn } = context;
@@ -45,7 +45,7 @@ describe("a row of access, for everybody and in every place", () => {
     });
   });
 
-  it("never lets anybody give more than they have, nor go below what is inherited", () => {
+  it("never permits a role above the caller's own or below the inherited one", () => {
     for (const context of standings) {
       const { set_role_to } = computeAccessRowAbilities(context);
       for (const role of set_role_to) {

@@ -28,7 +28,7 @@ const told = async (feed: ChangeFeed) => {
   const documents = rows.flatMap(({ relations }) => relations.map(([, document]) => document));
   return isAnew ? "anew" : documents.toSorted();
 };
-/** A feed that has begun. */
+/** A feed that has started. */
 async function begun(): Promise<ChangeFeed> {
   const feed = new ChangeFeed();
   expect(await told(feed)).toBe("anew");
@@ -37,8 +37,8 @@ async function begun(): Promise<ChangeFeed> {
 const range = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => String(at).padStart(4, "0"));
 
-describe("the feed of changes", () => {
-  it("tells everybody each change once, also of those who write at the same time", async () => {
+describe("the change feed", () => {
+  it("reports each change once to every reader, also with concurrent writers", async () => {
     await change("before");
     const feeds = [await begun(), await begun()];
     const written = range(60);
@@ -49,7 +49,7 @@ describe("the feed of changes", () => {
     for (const feed of feeds) expect(await told(feed)).toEqual(["after"]);
   });
 
-  it("misses nothing that was begun long before what it has seen", async () => {
+  it("reports transactions that started long before those that were already read", async () => {
     const feed = await begun();
     const late = SHARDS.flatMap((_, number) => range(3).map((at) => writesOf(`late ${number} ${at}`)));
     test.clock.advance(MINUTE_MS);
@@ -60,7 +60,7 @@ describe("the feed of changes", () => {
     expect(await told(feed)).toEqual([]);
   });
 
-  it("begins anew where a row was cleared away before it was read, and goes on from there", async () => {
+  it("restarts if a row was deleted before it was read, and continues from there", async () => {
     const feed = await begun();
     const missed = range(40);
     for (const document of missed) await change(document);
@@ -74,7 +74,7 @@ describe("the feed of changes", () => {
     expect(await told(feed)).toEqual(["after"]);
   });
 
-  it("begins anew rather than reading thousands", async () => {
+  it("restarts instead of reading thousands of rows", async () => {
     const feed = await begun();
     const many = { op: "update", table: countsTable, change: { add: { count: 6_000 } } } as const;
     await test.deps.tables.write([{ ...many, key: { pk: CHANGE_COUNTS, sk: "7" } }]);
@@ -82,12 +82,12 @@ describe("the feed of changes", () => {
     expect(await told(feed)).toEqual([]);
   });
 
-  it("does not keep what nobody needs any more", async () => {
+  it("deletes rows that are no longer needed", async () => {
     const feed = await begun();
     for (const document of range(20)) await change(document);
     await feed.read(test.deps);
     test.clock.advance(2 * 60 * MINUTE_MS);
-    // So many that old ones are cleared away for sure.
+    // Enough changes to be sure that old rows are deleted.
     for (const document of range(300)) await change(document);
     expect(await told(feed)).toHaveLength(300);
     const first = await test.deps.tables.query(changesTable, { pk: "0" });
@@ -98,8 +98,8 @@ describe("the feed of changes", () => {
   });
 });
 
-describe("what tells of a change", () => {
-  it("is added where lists could show it, once a transaction", () => {
+describe("the row of a change", () => {
+  it("is added if lists could show the change, once per transaction", () => {
     const writes = [...writesOf("one").slice(0, 1), ...writesOf("two").slice(0, 1)];
     const all = withChangeRow(test.deps, writes);
     expect(all.slice(0, 2)).toEqual(writes);

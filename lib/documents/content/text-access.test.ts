@@ -28,7 +28,7 @@ const read = () => documentCallHandler(test.deps)({ of: "text of document", id }
 const append = (text: string, call = 1) =>
   documentCallHandler(test.deps)({ of: "more text", id, text }, by(call));
 
-/** What an editor saves: a paragraph with a comment on a part of it, and a block that only that editor knows. */
+/** An editor's document: a paragraph with a comment on a part of it, and a block that only that editor defines. */
 function edited(): Uint8Array {
   const doc = new Y.Doc();
   const group = new Y.XmlElement("blockGroup");
@@ -53,8 +53,8 @@ function edited(): Uint8Array {
   return Y.encodeStateAsUpdate(doc);
 }
 
-describe("text that a script adds to what an editor saved", () => {
-  it("leaves comments, unknown blocks and the history as they were", async () => {
+describe("text that a script appends to an editor's document", () => {
+  it("keeps comments, unknown blocks and the history", async () => {
     const bytes = edited();
     const seen = await readDocument(test.deps, await boss(), id);
     await saveContent(test.deps, seen, { bytes, kind: "yjs" }, undefined);
@@ -67,7 +67,7 @@ describe("text that a script adds to what an editor saved", () => {
     Y.applyUpdate(doc, bytes);
     const was = Y.encodeStateVector(doc);
     Y.applyUpdate(doc, after);
-    // The state that an editor has goes on: what is new to it is the added block alone.
+    // The editor's state stays valid: the appended block is the only change.
     expect(doc.getXmlFragment("document-store").toString()).toMatch(
       /<poll question="why"><\/poll><\/blockcontainer><blockcontainer.*item/s,
     );
@@ -76,19 +76,19 @@ describe("text that a script adds to what an editor saved", () => {
   });
 });
 
-describe("text that a script adds to plain text", () => {
-  it("comes on a line of its own", async () => {
+describe("text that a script appends to plain text", () => {
+  it("starts a new line", async () => {
     await append("one");
     await append("two", 2);
     expect(await read()).toBe("one\ntwo");
   });
 
-  it("may not hold NUL", async () => {
+  it("must not contain NUL", async () => {
     await expect(append("a\u0000b")).rejects.toMatchObject({ code: "bad_request" });
     expect(await read()).toBe("");
   });
 
-  it("may not make the content larger than content is", async () => {
+  it("must not exceed the maximum size of content", async () => {
     const seen = await readDocument(test.deps, await boss(), id);
     await saveContent(
       test.deps,

@@ -12,7 +12,7 @@ const aged = (...ages: number[]) =>
     .map((age) => ({ sk: String(age), last_modified: new Date(NOW - age).toISOString() }));
 const goes = (...ages: number[]): number[] => selectSuperseded(aged(...ages), NOW).map(Number);
 
-describe("a version goes", () => {
+describe("a version is removed", () => {
   it.each([
     ["never within the hour", [59 * MINUTE, 58 * MINUTE, 1], []],
     ["for a newer one of the same ten minutes", [70 * MINUTE, 66 * MINUTE, 64 * MINUTE], [70 * MINUTE]],

@@ -8,7 +8,7 @@ const state = (write: (doc: Y.Doc) => void): Uint8Array => {
   return Y.encodeStateAsUpdate(doc);
 };
 
-/** A document with everything that Yjs has, written by two. */
+/** A document with every Yjs type, written by two clients. */
 const rich = (): Uint8Array =>
   state((doc) => {
     const fragment = doc.getXmlFragment("document-store");
@@ -37,18 +37,18 @@ const rich = (): Uint8Array =>
 
 const number = (value: number): number[] =>
   value < 128 ? [value] : [(value % 128) + 128, ...number(Math.floor(value / 128))];
-/** An update of one client with one item, its content after what every item begins with. */
+/** An update of one client with one item; `content` follows the common start of items. */
 const item = (kind: number, ...content: number[]): Uint8Array =>
   new Uint8Array([1, 1, 7, 0, kind, 1, 1, 0x61, ...content, 0]);
 
-describe("an update of Yjs", () => {
-  it("is known whatever is in it", () => {
+describe("a Yjs update", () => {
+  it("is recognized with any content", () => {
     expect(isYjsUpdate(rich())).toBe(true);
     expect(isYjsUpdate(state(() => undefined))).toBe(true);
     expect(isYjsUpdate(Y.mergeUpdates([rich(), rich()]))).toBe(true);
   });
 
-  it("is known as one of many that random editing makes", () => {
+  it("is recognized for random edits", () => {
     let seed = 7;
     const random = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -69,14 +69,14 @@ describe("an update of Yjs", () => {
     }
   });
 
-  it("is none where any of it is missing, or anything follows it", () => {
+  it("is invalid if it is truncated or followed by other bytes", () => {
     const whole = rich();
     for (let length = 0; length < whole.length; length += 1)
       expect(isYjsUpdate(whole.subarray(0, length)), `${length} of ${whole.length}`).toBe(false);
     expect(isYjsUpdate(new Uint8Array([...whole, 0]))).toBe(false);
   });
 
-  it("that is taken is one that Yjs can read, whatever was changed in it", () => {
+  it("that is accepted can be read by Yjs, with any bytes changed", () => {
     const whole = rich();
     for (let at = 0; at < whole.length; at += 1)
       for (const change of [1, 0x80, 0x7f]) {
@@ -101,7 +101,7 @@ describe("an update of Yjs", () => {
     expect(isYjsUpdate(bytes)).toBe(false);
   });
 
-  it("of 20 MB of small parts takes no memory to speak of", () => {
+  it("of 20 MB of small parts needs almost no memory", () => {
     const structs = 4_000_000;
     const bytes = Buffer.concat([
       Buffer.from([1, ...number(structs), 7, 0]),

@@ -59,7 +59,7 @@ const asked = fc.record({
   within: fc.nat(),
 });
 
-/** All pages of a list, one after the other. */
+/** All pages of a list. */
 async function walk(
   world: SharingScenario,
   path: string,
@@ -83,7 +83,7 @@ async function walk(
 
 const idsOf = (pages: readonly { readonly id: string }[]): string[] => pages.map(({ id }) => id).toSorted();
 
-/** In the order asked for; those that come to the same, in any. */
+/** Checks the requested order; ties may be in any order. */
 function expectOrdered(shown: readonly Page[], ordering: string): void {
   const field = ordering.replace("-", "") as "title" | "created_at" | "updated_at";
   const values = shown.map((page) => page[field].toLowerCase());
@@ -93,7 +93,7 @@ function expectOrdered(shown: readonly Page[], ordering: string): void {
 
 type Asked = typeof asked extends fc.Arbitrary<infer One> ? One : never;
 
-/** Every list of a user beside what opening each document says. */
+/** Compares every list of a user with the detail responses of all documents. */
 async function compare(
   world: SharingScenario,
   who: User,
@@ -148,7 +148,7 @@ async function compare(
 }
 
 describe("lists over HTTP", () => {
-  it("are what opening every document says, as its page shows it, and their pages are walked once", async () => {
+  it("equal the details of all documents, and paging visits each document once", async () => {
     const deeds = fc.array(deed, { minLength: 25, maxLength: 60, size: "max" });
     await fc.assert(
       fc.asyncProperty(deeds, fc.array(asked, { minLength: 3, maxLength: 3 }), async (all, wanted) => {

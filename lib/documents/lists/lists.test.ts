@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-/** Who has access nothing yet. */
+/** Users without any access. */
 async function newUsers(): Promise<void> {
   const made = [1, 2].map((number) => planUser(test.deps, { email: `${number}@example.com` }));
   for (const { writes } of made) await test.deps.tables.write(writes);
@@ -64,7 +64,7 @@ const open = (document: string, link_reach: LinkReach) =>
     },
   ]);
 
-/** Where it may lie there; else nothing happens. */
+/** Moves a document if the target is valid; otherwise does nothing. */
 const move = (id: string, target: string, position: Position): Promise<void> =>
   commitChange(test.deps, async () => {
     const nothing = { writes: [], events: [], result: undefined };
@@ -82,7 +82,7 @@ const move = (id: string, target: string, position: Position): Promise<void> =>
   });
 const isDeleted = ({ deleted_at }: StoredDocument): boolean => deleted_at !== null;
 
-/** The same from all that is stored, by the words of the rule. */
+/** The lists according to the specification, computed from all stored data. */
 async function plain(ids: readonly string[], user: StoredUser) {
   const documents = new Map<string, StoredDocument>();
   for (const id of ids) {
@@ -137,7 +137,7 @@ const idsOf = ({ count, accesses }: { count: number; accesses: readonly Document
   return sorted(accesses.map(({ document }) => document.id));
 };
 
-/** Each list as a process shows it that has read others before. */
+/** Each list from a process with a filled cache. */
 async function shown(documentLists: DocumentLists, user: StoredUser) {
   const deps = { ...test.deps, documentLists };
   const searched = await searchDocuments(deps, user, { ...PAGE, q: "1" });
@@ -154,7 +154,7 @@ async function shown(documentLists: DocumentLists, user: StoredUser) {
 }
 
 const which = fc.nat({ max: 30 });
-// Most is done by one of two.
+// Most operations are by one of two users.
 const who = fc.constantFrom(0, 0, 0, 1);
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ is: fc.constant("create" as const), which, who }) },
@@ -195,7 +195,7 @@ type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 async function take(one: Step, ids: string[]): Promise<void> {
   const user = users[one.who] as StoredUser;
   const id = ids[one.which % Math.max(1, ids.length)];
-  // At times what was changed before counts as settled, at times it is read again.
+  // Earlier changes sometimes count as settled, and sometimes are read again.
   test.clock.advance(1 + one.which * 20);
   if (one.is === "create") {
     const body = { title: `title ${one.which}` };
@@ -211,7 +211,7 @@ async function take(one: Step, ids: string[]): Promise<void> {
   if (one.is === "move") await move(id, ids[one.to % ids.length] ?? "", one.position);
   else if (one.is === "give") await give(user, id, one.role);
   else if (one.is === "open") await open(id, one.reach);
-  // What may not be done is not done.
+  // Operations without permission have no effect.
   else if (one.is === "read") await readDocument(test.deps, user, id).catch(refused);
   else if (one.is === "like") await setFavorite(test.deps, user, id, one.which % 4 > 0).catch(refused);
   else if (one.is === "delete") await deleteDocument(test.deps, user, id).catch(refused);
@@ -225,13 +225,13 @@ const refused = (error: unknown): void => {
 };
 const seenBy = (user: StoredUser, id: string) => findDocument(test.deps, user, id).catch(() => undefined);
 
-describe("after any row of changes", () => {
-  it("lists are those of the rule, in every process, and what they show can be opened", async () => {
+describe("after any sequence of changes", () => {
+  it("lists equal the specification in every process, and their documents can be opened", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60, size: "max" }), async (steps) => {
         await newUsers();
         const ids: string[] = [];
-        // One is asked after some of the changes, one keeps nearly nothing, one begins at the end.
+        // One process reads after some of the changes, one caches almost nothing, one starts at the end.
         const [asked, small] = [new DocumentLists(), new DocumentLists({ documents: 2, rows: 2 })];
         for (const one of steps) {
           await take(one, ids);
@@ -253,7 +253,7 @@ describe("after any row of changes", () => {
   }, 120_000);
 });
 
-/** What a list shows is opened by its detail, and what opens by a role or by its own link is in the list of all. */
+/** Every listed document can be opened, and every document with a role or its own link is in the list of all. */
 async function openAll(
   ids: readonly string[],
   user: StoredUser,

@@ -67,12 +67,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ is: fc.constant("link" as const), of, link }) },
 );
 
-/** The same by plain maps: where each document lies, in which order, and what is granted on it. */
+/** A model with plain maps: each document's parent, position and accesses. */
 class Model {
   readonly parents = new Map<string, string | undefined>();
   readonly children = new Map<string, string[]>();
   readonly deleted = new Set<string>();
-  /** Been in the trash: where it lies among those who came meanwhile is not said. */
+  /** Documents that were restored from the trash: their position among later siblings is undefined. */
   readonly returned = new Set<string>();
   readonly roles = new Map<string, Map<string, Role>>();
   readonly links = new Map<string, Link>();
@@ -115,7 +115,7 @@ class Model {
 
 const NO_LINK: Link = { reach: "restricted", role: "reader" };
 
-/** Does a step to the documents and to the model alike. */
+/** Applies a step to the documents and to the model. */
 async function perform(model: Model, ids: string[], one: Step): Promise<void> {
   const id = ids[one.of % Math.max(1, ids.length)];
   if (one.is === "create") {
@@ -193,8 +193,8 @@ async function expectAlike(model: Model, ids: readonly string[]): Promise<void> 
   }
 }
 
-describe("any row of changes", () => {
-  it("leaves each document where it was put, and gives nobody more than own, inherited and link", async () => {
+describe("any sequence of changes", () => {
+  it("leaves each document in its position, and grants only own, inherited and link roles", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 30 }), async (steps) => {
         const [model, ids] = [new Model(), [] as string[]];
@@ -208,7 +208,7 @@ describe("any row of changes", () => {
     );
   });
 
-  it("is undone by bringing back what was deleted", async () => {
+  it("is undone by restoring what was deleted", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(creates, moves), { maxLength: 15 }), of, async (steps, which) => {
         const [model, ids] = [new Model(), [] as string[]];
@@ -231,7 +231,7 @@ describe("any row of changes", () => {
     );
   });
 
-  it("made by several at once leaves a whole tree, and who does not get their turn is told so", async () => {
+  it("by concurrent callers keeps the tree consistent, and reports a conflict to those that fail", async () => {
     const done = { well: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -268,7 +268,7 @@ describe("any row of changes", () => {
   });
 });
 
-/** Each document lies in one place, which says so of it, and no other does. */
+/** Each document has one parent, and exactly one parent lists it. */
 async function expectWhole(ids: readonly string[]): Promise<void> {
   const documents = await Promise.all(ids.map((id) => readDocument(test.deps, id)));
   for (const { id, numchild } of documents) {

@@ -34,7 +34,7 @@ type Asked = Readonly<Record<string, unknown>>;
 const stop = new AbortController().signal;
 const NOWHERE = "11111111-1111-4111-8111-111111111111";
 
-/** Texts in memory. */
+/** Contents in memory. */
 function contentOf(): ContentAccess & { readonly texts: Map<string, string>; readonly writers: string[] } {
   const texts = new Map<string, string>();
   const writers: string[] = [];
@@ -84,7 +84,7 @@ const boss = () => getOrCreateOwner(open.deps, "owner@weft.local");
 const root = async (title = "Runbooks") =>
   (await createDocument(open.deps, await boss(), { title })).document.id;
 
-/** What one script is answered, question by question. */
+/** The responses to a script's host calls, in order. */
 async function answers(
   questions: (root: string) => readonly Asked[],
   options: Parameters<typeof run>[1] = {},
@@ -102,8 +102,8 @@ async function answers(
   return said;
 }
 
-describe("a document that a script makes", () => {
-  it("lies where the script says, and is told of with the run that made it, one hop further on", async () => {
+describe("a document that a script creates", () => {
+  it("has the given parent, and its event has the id of the run and a hop one higher", async () => {
     const [made = "", single = ""] = await answers((parent) => [
       { of: "new document", title: "Report", parent },
       { of: "new document", title: "By itself" },
@@ -119,7 +119,7 @@ describe("a document that a script makes", () => {
     expect(told?.run_id).not.toBe("");
   });
 
-  it("is made once for each call, however often the step is tried, and with its text", async () => {
+  it("is created once per call and with its text, even if the step is retried", async () => {
     let times = 0;
     const content = contentOf();
     const seen = new Set<string>();
@@ -143,7 +143,7 @@ describe("a document that a script makes", () => {
     expect(content.writers).toHaveLength(2);
   });
 
-  it("is the same through the conductor where there are no tables, also where the message comes twice at once", async () => {
+  it("is the same through the conductor without tables, and for duplicate concurrent messages", async () => {
     const runId = await run(async () => undefined);
     const parent = await root();
     await open.drain(["conduct"]);
@@ -165,7 +165,7 @@ describe("a document that a script makes", () => {
     expect(await childIds(open.deps, parent, 10)).toEqual([...ids]);
   });
 
-  it("hands no secret on", async () => {
+  it("contains no secrets", async () => {
     const content = contentOf();
     await run(
       async (ask) => {
@@ -207,7 +207,7 @@ describe("text and comments of a script", () => {
     ]);
   });
 
-  it("are added once for each call, and to what others wrote meanwhile", async () => {
+  it("are added once per call, and keep concurrent changes of others", async () => {
     const content = contentOf();
     const runId = await run(async () => undefined);
     const id = await root();
@@ -235,7 +235,7 @@ describe("text and comments of a script", () => {
     await expect(again).rejects.toThrow("changed meanwhile");
   });
 
-  it("are those that clients read and save, and tell of themselves with the hops that led to them", async () => {
+  it("are those that clients read and save, and emit events with their hops", async () => {
     const said = await answers((parent) => [
       { of: "new document", title: "T", content: "one", parent },
       { of: "text of document", id: parent },
@@ -265,7 +265,7 @@ const getStored = async (runId: string) => {
   return stored;
 };
 
-describe("whom a script works as", () => {
+describe("the user of a script", () => {
   const settings = { WORKFLOW_DOCUMENTS_USER: "bot@example.com" };
   const bot = async () => (await createToken(open.deps, { email: "bot@example.com" })).record.user;
   const all = (id: string) => [
@@ -283,7 +283,7 @@ describe("whom a script works as", () => {
     owner: 4,
   };
 
-  it.each(["stranger", ...ROLES] as const)("as a %s may do what that allows, and no more", async (role) => {
+  it.each(["stranger", ...ROLES] as const)("has exactly the permissions of a %s", async (role) => {
     const said = await answers(all, { settings, content: contentOf() }, async (id) => {
       const user = await bot();
       if (role !== "stranger") await open.deps.tables.write(planInitialAccess(open.deps, id, user, role));
@@ -293,22 +293,22 @@ describe("whom a script works as", () => {
     expect(said.filter((answer) => answer.startsWith("error: "))).toHaveLength(4 - may[role]);
   });
 
-  it("is the user of the setting, who owns what is made", async () => {
+  it("is the user of the setting, who owns created documents", async () => {
     const [made = ""] = await answers(() => [{ of: "new document", title: "Mine" }], { settings }, bot);
     const user = await getUser(open.deps, await bot());
     expect((await readDocument(open.deps, user, made)).role).toBe("owner");
     await expect(readDocument(open.deps, await boss(), made)).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  it("must be known", async () => {
+  it("must exist", async () => {
     expect(await answers(all, { settings })).toEqual(
       Array(4).fill("error: no user has the email address in WORKFLOW_DOCUMENTS_USER"),
     );
   });
 });
 
-describe("a question that is refused", () => {
-  it("says what is wrong", async () => {
+describe("a rejected host call", () => {
+  it("states the reason", async () => {
     const of = "new document";
     const said = await answers((id) => [
       { of: "text of document", id: NOWHERE },
@@ -332,7 +332,7 @@ describe("a question that is refused", () => {
     ]);
   });
 
-  it("is one for what was deleted", async () => {
+  it("is one for a deleted record", async () => {
     const said = await answers(
       (id) => [
         { of: "new comment", id, text: "x" },
@@ -344,7 +344,7 @@ describe("a question that is refused", () => {
     expect(said).toEqual(Array(2).fill("error: You do not have permission to perform this action."));
   });
 
-  it("is one of a run that is over, or that too many caused", async () => {
+  it("is one of a finished run, or of a run beyond the hop limit", async () => {
     const runId = await run(async () => undefined);
     const id = await root();
     const ask = async () => {
@@ -360,7 +360,7 @@ describe("a question that is refused", () => {
   });
 });
 
-it("a workflow that comments on each comment sets itself off eight times at most", async () => {
+it("a workflow that comments on each comment triggers itself at most eight times", async () => {
   open = await testDeps({
     script: async ({ ask, code }) => {
       if (!code.includes("answer_it")) return { value: true };

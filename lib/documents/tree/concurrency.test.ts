@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-/** A tree that all three may do nearly everything with. */
+/** A tree in which all three users have nearly all permissions. */
 const BEGUN: readonly Operation[] = [
   { is: "create", who: "ann", title: "one" },
   { is: "give", who: "ann", which: 0, whom: "ben", role: "owner" },
@@ -51,14 +51,14 @@ async function begin(): Promise<SharingScenario> {
   return world;
 }
 
-/** All at the same time; each sees the documents that there were before. */
+/** Runs all operations concurrently; each uses the documents that existed before. */
 async function tryTogether(world: SharingScenario, deeds: readonly Operation[]) {
   test.clock.advance(1000);
   const answers = await Promise.all(deeds.map((one) => world.perform(one)));
   return answers.map((answer, index) => ({ deed: deeds[index], status: answer?.status ?? 0 }));
 }
 
-/** What must hold of everything that is stored, whoever did what. */
+/** Checks the invariants of all stored data. */
 async function expectWhole(world: SharingScenario): Promise<void> {
   const documents = await readAllDocuments(test, world);
   for (const document of documents.values()) {
@@ -70,7 +70,7 @@ async function expectWhole(world: SharingScenario): Promise<void> {
     expect(known.map((child) => [child?.parent, child?.order, child?.deleted_at])).toEqual(
       children.map(({ sk }) => [id, sk, null]),
     );
-    // It lies in one place: where its parent says.
+    // It is listed exactly by its parent.
     if (parent !== null) {
       const [pk, sk] = deleted_at === null ? [childrenOf(parent), order] : [deletedChildrenOf(parent), id];
       expect((await test.deps.tables.get(childrenTable, { pk, sk }))?.id).toBe(id);
@@ -87,7 +87,7 @@ function expectNoCycle(document: StoredDocument, documents: ReadonlyMap<string, 
   }
 }
 
-/** Accesses are as many as it says, each with its row among what documents are to its user; a root is somebody's. */
+/** The access count is exact, each access has its row in the user's relations, and a root has an owner. */
 async function expectCounted(
   world: SharingScenario,
   { id, parent, accesses, owners }: StoredDocument,
@@ -102,11 +102,11 @@ async function expectCounted(
   }
 }
 
-/** What may become of a change that others make impossible: it is done, or there is a clear answer why not. */
+/** Statuses of a change that concurrent changes may make impossible: success or a clear error. */
 const CLEAR = [0, 200, 201, 204, 400, 403, 404, 409];
 
-describe("several who change the same documents at once", () => {
-  it("are each answered clearly, and leave whole trees, counts and lists", async () => {
+describe("concurrent changes of the same documents", () => {
+  it("each get a clear response, and keep trees, counts and lists consistent", async () => {
     await fc.assert(
       fc.asyncProperty(rounds(anything), async (all) => {
         const world = await begin();
@@ -130,7 +130,7 @@ describe("several who change the same documents at once", () => {
     );
   });
 
-  it("all make their children, however many do", async () => {
+  it("all create their children", async () => {
     const world = await begin();
     const child = (index: number): Operation => ({
       is: "child",
@@ -147,7 +147,7 @@ describe("several who change the same documents at once", () => {
     await expectWhole(world);
   });
 
-  it("leave a root somebody's: of two owners who take each other's access away, one does", async () => {
+  it("keep an owner for a root: only one of two owners removes the other's access", async () => {
     for (let round = 0; round < 8; round += 1) {
       const world = await begin();
       const answers = await tryTogether(world, [
@@ -159,7 +159,7 @@ describe("several who change the same documents at once", () => {
     }
   });
 
-  it("move each to where it may lie, one after the other: none fails but for what others did first", async () => {
+  it("move each document to a permitted position: a move fails only because of earlier changes", async () => {
     const move = arbitraryOperation({ move: 1 }).map((one): Operation => ({ ...one, who: "ann" }));
     await fc.assert(
       fc.asyncProperty(rounds(move), async (all) => {
@@ -169,7 +169,7 @@ describe("several who change the same documents at once", () => {
             expect({ deed, status }).toEqual({ deed, status: expect.toBeOneOf([200, 400, 403, 409]) });
           await expectWhole(world);
         }
-        // Nothing is lost: who owns all trees owns what came out of them.
+        // Nothing is lost: the owner of all trees owns everything that was moved out of them.
         const { json } = await world.request("GET /documents/all", "ben", { query: { page_size: "200" } });
         expect(json.results.map(({ id }: { id: string }) => id).toSorted()).toEqual(world.ids.toSorted());
       }),

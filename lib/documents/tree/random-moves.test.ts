@@ -28,7 +28,7 @@ const deed = arbitraryOperation({
   take: 2,
   link: 2,
 });
-/** Whatever is done, it is done to a tree that several share. */
+/** The initial tree, which several users share. */
 const BEGUN: readonly Operation[] = [
   { is: "create", who: "ann", title: "one" },
   { is: "give", who: "ann", which: 0, whom: "ben", role: "administrator" },
@@ -41,7 +41,7 @@ const deeds = fc
   .array(deed, { minLength: 20, maxLength: 45, size: "max" })
   .map((more): readonly Operation[] => [...BEGUN, ...more]);
 
-/** What the model says of a deed before it is done. */
+/** The status that the model expects for an operation. */
 function statusOf(model: TreeModel, id: string, target: string, one: Operation): number {
   if (one.is === "child") return model.childStatus(id, one);
   if (one.is === "delete") return model.deleteStatus(id, one);
@@ -53,7 +53,7 @@ function statusOf(model: TreeModel, id: string, target: string, one: Operation):
   return 201;
 }
 
-/** Does it in the model. */
+/** Applies an operation to the model. */
 async function follow(model: TreeModel, id: string, target: string, one: Operation): Promise<void> {
   const node = model.node(id);
   if (one.is === "delete") model.delete(id);
@@ -61,14 +61,14 @@ async function follow(model: TreeModel, id: string, target: string, one: Operati
   else if (one.is === "give") node.roles.set(one.whom, one.role);
   else if (one.is === "take") node.roles.delete(one.whom);
   else if (one.is === "link") {
-    // A link that nobody can follow keeps the role that it had.
+    // A restricted link keeps its previous role.
     if (one.reach !== "restricted") node.linkRole = one.role;
     node.reach = one.reach;
   } else if (one.is === "restore")
     model.restore(id, node.parent === null ? [] : await listChildren(test.deps, node.parent));
 }
 
-/** Tries everything in both worlds: each is answered as the model says. */
+/** Applies all operations to the service and the model, and compares the statuses. */
 async function play(world: SharingScenario, model: TreeModel, all: readonly Operation[]): Promise<void> {
   for (const one of all) {
     test.clock.advance(1000);
@@ -95,7 +95,7 @@ interface Page {
   readonly [name: string]: unknown;
 }
 
-/** Every document as everybody sees it; undefined where they do not. */
+/** Every document as every user sees it; undefined if they may not. */
 async function pagesOf(world: SharingScenario): Promise<Map<string, Page | number>> {
   const pages = new Map<string, Page | number>();
   for (const who of VIEWERS)
@@ -106,7 +106,7 @@ async function pagesOf(world: SharingScenario): Promise<Map<string, Page | numbe
   return pages;
 }
 
-/** Each document where the model has it, with just the rights that it says. */
+/** Compares each document's position and permissions with the model. */
 async function compare(world: SharingScenario, model: TreeModel): Promise<void> {
   const pages = await pagesOf(world);
   for (const id of world.ids)
@@ -141,7 +141,7 @@ async function compare(world: SharingScenario, model: TreeModel): Promise<void> 
     const owner = VIEWERS.find((who) => model.roleRank(id, who) === 5);
     const query = { page_size: "200" };
     const { json } = await world.request("GET /documents/{id}/children", owner ?? "ann", { id, query });
-    // Deleted children go with what they lie in, and come back with it.
+    // Deleted children disappear and return with their parent.
     if (owner !== undefined) expect(json.results.map((one: Page) => one.id)).toEqual(model.node(id).children);
   }
 }
@@ -155,8 +155,8 @@ const some = ({ retrieve, comment, update, move, invite_owner, restore }: Page["
   restore,
 });
 
-describe("any row of changes by several people over HTTP", () => {
-  it("is answered by the rules, and leaves each document in its place with just the rights of its line", async () => {
+describe("any sequence of changes by several users over HTTP", () => {
+  it("has the expected responses, and leaves each document in its position with the permissions of its ancestors", async () => {
     await fc.assert(
       fc.asyncProperty(deeds, async (all) => {
         const [world, model] = [await createScenario(test), new TreeModel()];
@@ -167,12 +167,12 @@ describe("any row of changes by several people over HTTP", () => {
     );
   });
 
-  it("loses nothing by a deletion that is taken back", async () => {
+  it("loses nothing if a deletion is undone", async () => {
     await fc.assert(
       fc.asyncProperty(deeds, fc.array(fc.nat(), { minLength: 4, maxLength: 4 }), async (all, chosen) => {
         const [world, model] = [await createScenario(test), new TreeModel()];
         await play(world, model, all);
-        // Looking leaves a trace: from now on, looking changes nothing.
+        // Reading a document records an access; after this, reads change nothing.
         await pagesOf(world);
         const before = await pagesOf(world);
         const orders = await ordersOf(world);
@@ -198,7 +198,7 @@ describe("any row of changes by several people over HTTP", () => {
   });
 });
 
-/** A deletion is a change of what was deleted, and of nothing else. */
+/** A deletion changes the deleted documents and nothing else. */
 const withoutTimes = (pages: ReadonlyMap<string, Page | number>, deleted: ReadonlySet<string>) =>
   [...pages].map(([name, page]) =>
     typeof page === "number" || !deleted.has(page.id) ? [name, page] : [name, { ...page, updated_at: "" }],

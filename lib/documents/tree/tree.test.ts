@@ -51,7 +51,7 @@ function create(parent?: string): Promise<string> {
   });
 }
 
-/** Answers false where it would come to lie in itself. */
+/** Returns false if the document would become its own descendant. */
 const move = (id: string, target: string, position: Position): Promise<boolean> =>
   change(async () => {
     const [moved, beside] = await Promise.all([known(id), known(target)]);
@@ -76,21 +76,21 @@ async function childrenIds(parent: string): Promise<string[]> {
 }
 
 describe("a tree", () => {
-  it("keeps children in the order in which they came, and counts them", async () => {
+  it("keeps and counts children in the order of creation", async () => {
     const root = await create();
     const made = [await create(root), await create(root), await create(root)];
     expect(await childrenIds(root)).toEqual(made);
     expect((await known(root)).document.numchild).toBe(3);
   });
 
-  it("takes all who create at once below the same parent", async () => {
+  it("accepts all concurrent creations below the same parent", async () => {
     const root = await create();
     const made = await Promise.all(Array.from({ length: 24 }, () => create(root)));
     expect(new Set(await childrenIds(root))).toEqual(new Set(made));
     expect((await known(root)).document).toMatchObject({ numchild: 24, height: 1 });
   });
 
-  it("shows what was moved with another where that is now, by its path", async () => {
+  it("shows the new path of descendants of a moved document", async () => {
     const [root, other] = [await create(), await create()];
     const child = await create(root);
     const leaf = await create(child);
@@ -104,7 +104,7 @@ describe("a tree", () => {
     expect(await childrenIds(other)).toEqual([]);
   });
 
-  it("lets one of two who would put each into the other have it so, and never both", async () => {
+  it("rejects one of two concurrent moves that would form a cycle", async () => {
     for (let round = 0; round < 10; round += 1) {
       const [one, other] = [await create(), await create()];
       const below = await create(other);
@@ -116,7 +116,7 @@ describe("a tree", () => {
     }
   });
 
-  it("takes sixteen who move the same documents to and fro", async () => {
+  it("accepts sixteen concurrent moves of the same documents", async () => {
     const parents = [await create(), await create()];
     const moved = [await create(parents[0]), await create(parents[0])];
     await Promise.all(
@@ -130,7 +130,7 @@ describe("a tree", () => {
     expect(counted.map(({ document }) => document.numchild)).toEqual(held.map(({ length }) => length));
   });
 
-  it("is no deeper than it may be, however it is put together", async () => {
+  it("never exceeds the maximum depth", async () => {
     const chain = [await create()];
     for (let depth = 1; depth < DEPTH_MAX; depth += 1) chain.push(await create(chain.at(-1)));
     await expect(create(chain.at(-1))).rejects.toThrow(TooDeep);
@@ -140,7 +140,7 @@ describe("a tree", () => {
     expect(await move(root, chain[DEPTH_MAX - 3] ?? "", "last-child")).toBe(true);
   });
 
-  it("deletes with a document what lies in it, and brings back just that", async () => {
+  it("deletes a document with its descendants, and restores exactly those", async () => {
     const root = await create();
     const [child, sibling] = [await create(root), await create(root)];
     const leaf = await create(child);
@@ -184,7 +184,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The same by plain lists. */
+/** A model with plain lists. */
 class Model {
   readonly parents = new Map<string, string | undefined>();
   readonly children = new Map<string, string[]>();
@@ -195,7 +195,7 @@ class Model {
     return parent === undefined ? this.roots : (this.children.get(parent) ?? []);
   }
 
-  /** All that are live, in the order of their trees. */
+  /** All documents that are not deleted, in tree order. */
   inOrder(siblings = this.roots): string[] {
     return siblings.flatMap((id) => (this.isLive(id) ? [id, ...this.inOrder(this.of(id))] : []));
   }
@@ -236,8 +236,8 @@ class Model {
   }
 }
 
-describe("any row of changes", () => {
-  it("leaves each document in one place, in the order asked for, and loses none", async () => {
+describe("any sequence of changes", () => {
+  it("leaves each document in one position, in the requested order, and loses none", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
         const model = new Model();
@@ -287,7 +287,7 @@ describe("any row of changes", () => {
   });
 });
 
-/** Documents as a client puts them in order by their paths, each of which is another. */
+/** Documents sorted by their paths, as clients sort them; all paths differ. */
 async function sortedByPath(ids: readonly string[]): Promise<string[]> {
   const found = await Promise.all(ids.map(async (id) => ({ id, path: toTreePath(await known(id)) })));
   for (const { path } of found) expect(path).toMatch(/^(?:[0-9A-Z]{7})+$/);
@@ -306,7 +306,7 @@ describe("paths", () => {
     { minLength: 60, maxLength: 120, size: "max" },
   );
 
-  it("sort siblings in their order however often they are moved beside the same few", async () => {
+  it("keep siblings in order, however often they are moved beside the same few", async () => {
     await fc.assert(
       fc.asyncProperty(isRoot, moves, async (areRoots, all) => {
         const parent = areRoots ? undefined : await create();
@@ -328,7 +328,7 @@ describe("paths", () => {
     );
   });
 
-  it.each([false, true])("have room for any number beside one document, roots: %s", async (areRoots) => {
+  it.each([false, true])("leave room for any number beside one document, roots: %s", async (areRoots) => {
     const parent = areRoots ? undefined : await create();
     const [first, last] = [await create(parent), await create(parent)];
     const inside = await create(last);
@@ -344,7 +344,7 @@ describe("paths", () => {
     expect(toTreePath(await known(inside)).startsWith(toTreePath(await known(last)))).toBe(true);
   });
 
-  it("differ for all that come to the same place at the same time", async () => {
+  it("are unique for concurrent moves to the same position", async () => {
     const parent = await create();
     const [first, last] = [await create(parent), await create(parent)];
     const made = await Promise.all(Array.from({ length: 16 }, () => create()));
@@ -358,7 +358,7 @@ describe("paths", () => {
     );
   });
 
-  it("come into order where documents were stored with other keys", async () => {
+  it("become sorted for documents that were stored with old keys", async () => {
     const parent = await create();
     const made: string[] = [];
     for (let number = 0; number < 30; number += 1) made.push(await create(parent));
@@ -373,7 +373,7 @@ describe("paths", () => {
   });
 });
 
-/** Gives siblings keys as they had before keys were parts of the path. */
+/** Gives siblings the old keys, which were not parts of the path. */
 async function storeAsBefore(parent: string, ids: readonly string[]): Promise<void> {
   for (const [at, id] of ids.entries()) {
     const { order: from } = (await known(id)).document;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { editDistance, foldText, similarity, trigrams } from "./string-similarity.ts";
 
-/** The whole table, as textbooks have it. */
+/** The textbook algorithm with the full table. */
 function plainDistance(one: string, other: string): number {
   const table = Array.from({ length: one.length + 1 }, (_, row) =>
     Array.from({ length: other.length + 1 }, (_, column) => (row === 0 ? column : column === 0 ? row : 0)),
@@ -16,8 +16,8 @@ function plainDistance(one: string, other: string): number {
   return table[one.length]![other.length]!;
 }
 
-describe("the distance of two texts", () => {
-  it("is that of the whole table, up to three", () => {
+describe("the edit distance of two texts", () => {
+  it("equals the textbook distance, up to three", () => {
     let seed = 7;
     const next = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -36,10 +36,10 @@ describe("the distance of two texts", () => {
   });
 });
 
-describe("the likeness of two texts", () => {
+describe("the similarity of two texts", () => {
   const like = (one: string, other: string): number => similarity(trigrams(one), trigrams(other));
 
-  it("is the share of groups of three letters that both have", () => {
+  it("is the share of common trigrams", () => {
     expect(like("word", "two words")).toBeCloseTo(4 / 11);
     expect(like("ada", "ada")).toBe(1);
     expect(like("ada", "zoe")).toBe(0);
@@ -48,6 +48,6 @@ describe("the likeness of two texts", () => {
   });
 });
 
-it("a text is folded to small letters without accents", () => {
+it("folding a text converts it to lower case without accents", () => {
   expect(foldText("ÀÉÎÕÜ Straße Łódź Æsir @x")).toBe("aeiou strasse lodz aesir @x");
 });

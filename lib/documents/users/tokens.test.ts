@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe("a token", () => {
-  it("opens what it is for, for whoever has the address, and is kept by its hash alone", async () => {
+  it("authorizes its scope for its user, and only its hash is stored", async () => {
     const { token, record } = await createToken(test.deps, { email: "Ada@example.com", name: "Ada" });
     const [user] = await usersByEmail(test.deps, "ada@EXAMPLE.com");
     expect(await verifyToken(test.deps, token)).toEqual({
@@ -33,7 +33,7 @@ describe("a token", () => {
     expect(kept).not.toContain(token.slice("weft_".length));
   });
 
-  it("opens nothing when it is another's, has ended, was taken back, or its user may not come in", async () => {
+  it("is rejected if it is of another kind, expired or revoked, or if its user is inactive", async () => {
     const expires_at = new Date(test.clock.now() + 60_000).toISOString();
     const { token, record } = await createToken(test.deps, { email: "a@example.com", expires_at });
     for (const wrong of [
@@ -59,7 +59,7 @@ describe("a token", () => {
     expect((await listTokens(test.deps)).map(({ id }) => id)).toEqual([record.id]);
   });
 
-  it("is not made where it is not clear whose it would be", async () => {
+  it("is not created for an ambiguous user", async () => {
     for (const sub of ["one", "two"]) {
       const { writes } = planUser(test.deps, { sub, email: "twice@example.com" });
       await test.deps.tables.write(writes);
@@ -76,7 +76,7 @@ async function accessItems(): Promise<unknown> {
 }
 
 describe("users", () => {
-  it("have a name of an identity provider to themselves, and share addresses", async () => {
+  it("have unique names of an identity provider, and may share addresses", async () => {
     const { user, writes } = planUser(test.deps, { sub: "s-1", email: "a@example.com" });
     expect(await test.deps.tables.write(writes)).toEqual({ ok: true });
     const second = planUser(test.deps, { sub: "s-1", email: "b@example.com" });
@@ -86,7 +86,7 @@ describe("users", () => {
     expect(items).toEqual([]);
   });
 
-  it("are called by the first part of their address where they have no name", async () => {
+  it("without a name are called by the local part of their address", async () => {
     const { user } = planUser(test.deps, { email: "Ada.Lovelace+x@example.com" });
     expect(toUser(user)).toMatchObject({ full_name: "ada-lovelace-x", short_name: "ada-lovelace-x" });
     expect(toUser({ ...user, full_name: "Ada L.", email: null })).toMatchObject({
@@ -95,7 +95,7 @@ describe("users", () => {
     });
   });
 
-  it("have an owner, who is made once", async () => {
+  it("include an owner, who is created once", async () => {
     const all = await Promise.all(
       Array.from({ length: 8 }, () => getOrCreateOwner(test.deps, "owner@example.com")),
     );
