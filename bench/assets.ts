@@ -1,6 +1,6 @@
 import { runBenchmark } from "./harness/benchmark.ts";
 import { measureEcho } from "./harness/echo.ts";
-import { filledFolder } from "./harness/filled.ts";
+import { openFilledFolder } from "./harness/filled.ts";
 import { listFigures, type Query, timeQueries } from "./harness/listing.ts";
 import { assetDraft, countOf } from "./harness/records.ts";
 import { startServer } from "./harness/server.ts";
@@ -18,9 +18,8 @@ await runBenchmark({
   measure: async ({ brief }) => {
     const size = brief ? 2_000 : SIZE;
     const seconds = brief ? 0.3 : 3;
-    const get = { name: "get", method: "GET", path: "/" };
-    const echo = await measureEcho({ connections: 1, kinds: [get], seconds });
-    const server = await startServer({ dataDir: await filledFolder("assets", size) });
+    const echo = await measureEcho({ seconds });
+    const server = await startServer({ dataDir: await openFilledFolder("assets", size) });
     const timed = await timeQueries(server, queriesAt(size), seconds);
     const { figures, p99_ms } = listFigures(timed, TARGET_MS);
     return { figures, baseline: { echo_p50_ms: echo.p50 }, details: { p99_ms, assets: size } };

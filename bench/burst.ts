@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { runBenchmark } from "./harness/benchmark.ts";
-import { temporaryFolder } from "./harness/cleanup.ts";
+import { createTemporaryFolder } from "./harness/cleanup.ts";
 import { sendLoad } from "./harness/load.ts";
 import { watchMemory } from "./harness/memory-watch.ts";
 import { cpuMs, memoryOf, untilQuiet } from "./harness/processes.ts";
@@ -20,11 +20,11 @@ await runBenchmark({
   peer: "7.4 s, 452 MB",
   measure: async ({ brief }) => {
     const emits = brief ? 100 : EMITS;
-    const marks = temporaryFolder("marks");
+    const marks = createTemporaryFolder("marks");
     const server = await startServer();
     const { port, token, pid } = server;
     await server.storeWorkflow(markWorkflow("mark", "custom.mark", marks));
-    const plain = temporaryFolder("plain");
+    const plain = createTemporaryFolder("plain");
     const shell = await shellMs(`seq ${emits} | xargs -P8 -I@ bash -c 'touch ${plain}/@'`);
     await untilQuiet(pid, DRAIN_MAX_MS);
     const idle = memoryOf(pid);

@@ -1,5 +1,5 @@
 import { type Figure, runBenchmark } from "./harness/benchmark.ts";
-import { temporaryFolder } from "./harness/cleanup.ts";
+import { createTemporaryFolder } from "./harness/cleanup.ts";
 import { type Counts, startCountingServer } from "./harness/counting.ts";
 import { sendLoad } from "./harness/load.ts";
 import type { RequestKind } from "./harness/load-plan.ts";
@@ -28,7 +28,7 @@ await runBenchmark({
   measure: async ({ brief }) => {
     const server = await startCountingServer();
     const { port, token } = server;
-    await server.storeWorkflow(markWorkflow("mark", "custom.mark", temporaryFolder("marks")));
+    await server.storeWorkflow(markWorkflow("mark", "custom.mark", createTemporaryFolder("marks")));
     const steps = brief ? 5 : 100;
     await server.storeWorkflow(sequence("functions", steps, 'type: function, function: "1 + 1"'));
     await server.storeWorkflow(sequence("shell", steps, 'type: bash, command: "true"'));

@@ -2,7 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { runBenchmark } from "./harness/benchmark.ts";
 import { stateOf } from "./harness/document-content.ts";
 import { idOf } from "./harness/document-data.ts";
-import { forEachSize, Sized, secondsOf, timeAsked, tokenOf } from "./harness/documents-asked.ts";
+import {
+  createToken,
+  FiguresBySize,
+  forEachSize,
+  measureRequests,
+  secondsOf,
+} from "./harness/document-requests.ts";
 import { measureEcho } from "./harness/echo.ts";
 import { peakOf } from "./harness/processes.ts";
 import { type Server, startServer } from "./harness/server.ts";
@@ -25,18 +31,18 @@ await runBenchmark({
     const [body = ""] = bodies;
     const put = { name: "put", method: "PUT", path: "/", body };
     const echo = await measureEcho({ connections: 1, kinds: [put], seconds, warmUp: 20 });
-    const sized = new Sized();
+    const sized = new FiguresBySize();
     await forEachSize(brief, async (server, data, size) => {
-      const token = await tokenOf(server, "few");
+      const token = await createToken(server, "few");
       const path = `/api/v1.0/documents/${idOf(data.hub)}/content/`;
       const [one, other] = bodies.map((body) => ({ method: "PATCH", path, body, expect: 204 }));
       if (one === undefined || other === undefined) return;
       const save = { name: "saved", token, target: PATCH_MS, peer: "199 ms", isWrite: true } as const;
       const saved = { ...save, kinds: [one, other] } as const;
-      sized.add(saved, size, await timeAsked(server, saved, seconds));
+      sized.add(saved, size, await measureRequests(server, saved, seconds));
       const get = { name: "read", token, target: GET_MS, peer: "116 ms" };
       const read = { ...get, kinds: [{ method: "GET", path }] } as const;
-      sized.add(read, size, await timeAsked(server, read, seconds));
+      sized.add(read, size, await measureRequests(server, read, seconds));
     });
     const memory = await memoryOfLarge(brief);
     return {

@@ -1,14 +1,14 @@
 import { runBenchmark } from "./harness/benchmark.ts";
 import { type DocumentData, reachedByOwner, titleOf } from "./harness/document-data.ts";
 import {
-  type Asked,
+  createToken,
+  type DocumentRequests,
+  FiguresBySize,
   forEachSize,
   isPage,
-  Sized,
+  measureRequests,
   secondsOf,
-  timeAsked,
-  tokenOf,
-} from "./harness/documents-asked.ts";
+} from "./harness/document-requests.ts";
 import { measureEcho } from "./harness/echo.ts";
 import { countOf } from "./harness/records.ts";
 import type { Server } from "./harness/server.ts";
@@ -23,12 +23,11 @@ await runBenchmark({
   peer: "88 to 360 ms; page 500: no answer in 120 s",
   measure: async ({ brief }) => {
     const seconds = secondsOf(brief);
-    const get = { name: "get", method: "GET", path: "/" };
-    const echo = await measureEcho({ connections: 1, kinds: [get], seconds });
-    const sized = new Sized();
+    const echo = await measureEcho({ seconds });
+    const sized = new FiguresBySize();
     await forEachSize(brief, async (server, data, size) => {
       for (const asked of await questions(server, data))
-        sized.add(asked, size, await timeAsked(server, asked, seconds));
+        sized.add(asked, size, await measureRequests(server, asked, seconds));
     });
     const { details } = sized;
     return { figures: sized.all(), baseline: { echo_p50_ms: echo.p50, echo_cpu_us: echo.cpuUs }, details };
@@ -36,14 +35,14 @@ await runBenchmark({
 });
 
 /** Requests of a user with few rows, of one with a row for each document in trees, and of one with flat roots only. */
-async function questions(server: Server, data: DocumentData): Promise<Asked[]> {
+async function questions(server: Server, data: DocumentData): Promise<DocumentRequests[]> {
   const { trees, flat, deepFlat, wideRows, owned } = data;
   const [deep, wide, few] = [
-    await tokenOf(server, "deep"),
-    await tokenOf(server, "wide"),
-    await tokenOf(server, "few"),
+    await createToken(server, "deep"),
+    await createToken(server, "wide"),
+    await createToken(server, "few"),
   ];
-  const list = (name: string, token: string, peer: string, count: number, page = 1): Asked => ({
+  const list = (name: string, token: string, peer: string, count: number, page = 1): DocumentRequests => ({
     name,
     token,
     target: LIST_MS,
@@ -56,7 +55,7 @@ async function questions(server: Server, data: DocumentData): Promise<Asked[]> {
     token: string,
     peer: string,
     reached: readonly { from: number; count: number }[],
-  ): Asked => {
+  ): DocumentRequests => {
     const counts = reached.map(({ from, count }) =>
       countOf(
         count,

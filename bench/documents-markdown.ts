@@ -24,8 +24,7 @@ await runBenchmark({
   what: "Content as markdown, one after another: CPU of all processes a request",
   peer: "CPU 16 to 22 ms; 634 ms",
   measure: async ({ brief }) => {
-    const get = { name: "get", method: "GET", path: "/" };
-    const echo = await measureEcho({ connections: 1, kinds: [get], count: brief ? 10 : 5_000 });
+    const echo = await measureEcho({ count: brief ? 10 : 5_000 });
     const server = await startServer();
     const { port, token } = server;
     const figures: Figure[] = [];

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { runBenchmark } from "./harness/benchmark.ts";
 import { type DocumentData, deepestOf, idOf } from "./harness/document-data.ts";
 import {
-  type Asked,
+  createToken,
+  type DocumentRequests,
+  FiguresBySize,
   forEachSize,
   isPage,
-  Sized,
+  measureRequests,
   secondsOf,
-  timeAsked,
-  tokenOf,
-} from "./harness/documents-asked.ts";
+} from "./harness/document-requests.ts";
 import { measureEcho } from "./harness/echo.ts";
 import { memoryOf } from "./harness/processes.ts";
 
@@ -27,17 +27,16 @@ await runBenchmark({
   peer: "76 ms; 640 ms to 14 s; 88 and 152 ms",
   measure: async ({ brief }) => {
     const seconds = secondsOf(brief);
-    const get = { name: "get", method: "GET", path: "/" };
-    const echo = await measureEcho({ connections: 1, kinds: [get], seconds });
-    const sized = new Sized();
+    const echo = await measureEcho({ seconds });
+    const sized = new FiguresBySize();
     await forEachSize(brief, async (server, data, size) => {
-      const token = await tokenOf(server, "few");
+      const token = await createToken(server, "few");
       const { status } = await server.call("GET", `//api/v1.0/documents/${idOf(data.hub)}/`, { token });
       if (status !== 200) throw new Error(`a document answered ${status}`);
       await sleep(brief ? 0 : SETTLE_MS);
       const { mb } = memoryOf(server.pid);
       for (const asked of questions(data, token))
-        sized.add(asked, size, await timeAsked(server, asked, seconds));
+        sized.add(asked, size, await measureRequests(server, asked, seconds));
       const what = `memory of all processes after the first request, of ${size} documents`;
       sized.figures.push({ what, value: mb, unit: "MB", target: MEMORY_MB, peer: "500 MB" });
       const later = `memory of all processes after these, of ${size} documents`;
@@ -49,7 +48,7 @@ await runBenchmark({
 });
 
 /** Requests of a user who owns a few documents and inherits access to the others. */
-function questions(data: DocumentData, token: string): Asked[] {
+function questions(data: DocumentData, token: string): DocumentRequests[] {
   const { hub, children, levels } = data;
   const [deepest, among] = [idOf(deepestOf(data, 0)), idOf(hub + children)];
   const ask = (
@@ -58,7 +57,7 @@ function questions(data: DocumentData, token: string): Asked[] {
     target: number,
     peer: string,
     check: (json: unknown) => void,
-  ): Asked => ({
+  ): DocumentRequests => ({
     name,
     target,
     peer,
@@ -66,7 +65,7 @@ function questions(data: DocumentData, token: string): Asked[] {
     token,
     kinds: [{ method: "GET", path: `/api/v1.0/documents/${below}` }],
   });
-  const page = (number: number, peer: string): Asked => {
+  const page = (number: number, peer: string): DocumentRequests => {
     const asked = `${idOf(hub)}/children/?page_size=${PAGE_SIZE}&page=${number}`;
     const length = Math.min(PAGE_SIZE, children - (number - 1) * PAGE_SIZE);
     const name = `${children} children, page ${number}`;

@@ -1,7 +1,14 @@
 import type { Figure } from "./harness/benchmark.ts";
 import { runBenchmark } from "./harness/benchmark.ts";
 import { type DocumentData, idOf } from "./harness/document-data.ts";
-import { type Asked, forEachSize, Sized, secondsOf, timeAsked, tokenOf } from "./harness/documents-asked.ts";
+import {
+  createToken,
+  type DocumentRequests,
+  FiguresBySize,
+  forEachSize,
+  measureRequests,
+  secondsOf,
+} from "./harness/document-requests.ts";
 import { measureEcho } from "./harness/echo.ts";
 import { seconds as secondsTaken, startLoad } from "./harness/load.ts";
 import type { Server } from "./harness/server.ts";
@@ -21,13 +28,13 @@ await runBenchmark({
     const body = JSON.stringify({ title: "A new document" });
     const post = { name: "post", method: "POST", path: "/", body };
     const echo = await measureEcho({ connections: 1, kinds: [post], seconds });
-    const sized = new Sized();
+    const sized = new FiguresBySize();
     const details: Record<string, unknown> = {};
     const faults: string[] = [];
     await forEachSize(brief, async (server, data, size) => {
-      const token = await tokenOf(server, "few");
+      const token = await createToken(server, "few");
       for (const asked of questions(data, token, body))
-        sized.add(asked, size, await timeAsked(server, asked, seconds));
+        sized.add(asked, size, await measureRequests(server, asked, seconds));
       const { figure, statuses } = await moveAtOnce(server, data, token, seconds);
       const what = `${figure.what}, of ${size} documents`;
       sized.figures.push({ ...figure, what });
@@ -48,7 +55,7 @@ function parentsOf({ owned }: DocumentData): string[] {
 }
 
 /** Moves a subtree between two parents in different trees, alternately. */
-function moves(data: DocumentData): Asked["kinds"] {
+function moves(data: DocumentData): DocumentRequests["kinds"] {
   const [one, other] = parentsOf(data).map((target_document_id) => ({
     method: "POST",
     path: `${DOCUMENTS}${idOf(data.moved)}/move/`,
@@ -58,9 +65,9 @@ function moves(data: DocumentData): Asked["kinds"] {
   return [one, other];
 }
 
-function questions(data: DocumentData, token: string, body: string): Asked[] {
+function questions(data: DocumentData, token: string, body: string): DocumentRequests[] {
   const { hub, children, inMoved } = data;
-  const create = (name: string, path: string, peer: string): Asked => ({
+  const create = (name: string, path: string, peer: string): DocumentRequests => ({
     name,
     token,
     peer,

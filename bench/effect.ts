@@ -2,7 +2,7 @@ import { existsSync, type FSWatcher, mkdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runBenchmark } from "./harness/benchmark.ts";
-import { temporaryFolder } from "./harness/cleanup.ts";
+import { createTemporaryFolder } from "./harness/cleanup.ts";
 import { median, percentile } from "./harness/numbers.ts";
 import { RawConnection, rawRequest } from "./harness/raw-http.ts";
 import { startServer } from "./harness/server.ts";
@@ -20,7 +20,7 @@ await runBenchmark({
   what: "Emit with a match, to what its bash step does (a file)",
   peer: "p50 6.0 ms, p99 12.8 ms",
   measure: async ({ brief }) => {
-    const marks = temporaryFolder("marks");
+    const marks = createTemporaryFolder("marks");
     const server = await startServer();
     await server.storeWorkflow(markWorkflow("mark", "custom.mark", marks));
     const connection = await RawConnection.open(server.port);
@@ -45,7 +45,7 @@ await runBenchmark({
     }
     connection.close();
     const shell: number[] = [];
-    const folder = temporaryFolder("touch");
+    const folder = createTemporaryFolder("touch");
     for (let round = 0; round < (brief ? 2 : SHELL_ROUNDS); round += 1)
       shell.push(await spawnMs("bash", ["-c", `touch ${join(folder, `${round}`)}`]));
     return {

@@ -1,7 +1,7 @@
 import { type Figure, runBenchmark } from "./harness/benchmark.ts";
 import { measureEcho } from "./harness/echo.ts";
-import { filledFolder } from "./harness/filled.ts";
-import { checkTotal, type Query, timeQueries, whileEventsArrive } from "./harness/listing.ts";
+import { openFilledFolder } from "./harness/filled.ts";
+import { checkTotal, measureDuringEvents, type Query, timeQueries } from "./harness/listing.ts";
 import type { KindReport } from "./harness/load-plan.ts";
 import { countOf, eventDraft } from "./harness/records.ts";
 import { type Server, startServer } from "./harness/server.ts";
@@ -22,12 +22,11 @@ await runBenchmark({
   peer: "1.9, 44 and 7.7 ms at 100,000",
   measure: async ({ brief }) => {
     const seconds = brief ? 0.3 : 3;
-    const get = { name: "get", method: "GET", path: "/" };
-    const echo = await measureEcho({ connections: 1, kinds: [get], seconds });
+    const echo = await measureEcho({ seconds });
     const figures: Figure[] = [];
     const p99: Record<string, number> = {};
     for (const size of brief ? BRIEF_SIZES : SIZES) {
-      const server = await startServer({ dataDir: await filledFolder("events", size) });
+      const server = await startServer({ dataDir: await openFilledFolder("events", size) });
       const alone = await timeQueries(server, queriesAt(size), seconds);
       const arriving = await timeWhileArriving(server, size, seconds);
       await server.stop();
@@ -67,7 +66,7 @@ function queriesAt(size: number): Query[] {
 /** Times the queries while events arrive. Afterwards the total and the filtered total must be exact. */
 async function timeWhileArriving(server: Server, size: number, seconds: number): Promise<Timed> {
   const timed: Record<string, KindReport> = {};
-  const arrived = await whileEventsArrive(server, RATE, async () => {
+  const arrived = await measureDuringEvents(server, RATE, async () => {
     Object.assign(timed, await timeQueries(server, queriesAt(size), seconds, false));
   });
   const [newest, filtered] = queriesAt(size);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBenchmark } from "./harness/benchmark.ts";
-import { temporaryFolder } from "./harness/cleanup.ts";
+import { createTemporaryFolder } from "./harness/cleanup.ts";
 import { median } from "./harness/numbers.ts";
 import { runMs, startServer } from "./harness/server.ts";
 import { shellMs } from "./harness/shell.ts";
@@ -15,7 +15,7 @@ await runBenchmark({
   peer: "0.8 times xargs, with sh",
   measure: async ({ brief }) => {
     const items = brief ? 40 : ITEMS;
-    const folder = temporaryFolder("items");
+    const folder = createTemporaryFolder("items");
     const list = join(folder, "items.txt");
     writeFileSync(list, Array.from({ length: items }, (_, at) => `item-${at}\n`).join(""));
     const server = await startServer();

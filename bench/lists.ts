@@ -1,6 +1,6 @@
 import { runBenchmark } from "./harness/benchmark.ts";
 import { measureEcho } from "./harness/echo.ts";
-import { filledFolder } from "./harness/filled.ts";
+import { openFilledFolder } from "./harness/filled.ts";
 import {
   artifactDraft,
   catalogSize,
@@ -28,9 +28,8 @@ await runBenchmark({
   measure: async ({ brief }) => {
     const size = brief ? BRIEF_SIZE : SIZE;
     const seconds = brief ? 0.02 : 1;
-    const get = { name: "get", method: "GET", path: "/" };
-    const echo = await measureEcho({ connections: 1, kinds: [get], seconds });
-    const server = await startServer({ dataDir: await filledFolder("lists", size) });
+    const echo = await measureEcho({ seconds });
+    const server = await startServer({ dataDir: await openFilledFolder("lists", size) });
     const queries = queriesAt(size);
     for (const query of queries) await checkTotal(server, query);
     const timed = await timeQueries(

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { runBenchmark } from "./harness/benchmark.ts";
-import { temporaryFolder } from "./harness/cleanup.ts";
-import { filledFolder } from "./harness/filled.ts";
+import { createTemporaryFolder } from "./harness/cleanup.ts";
+import { openFilledFolder } from "./harness/filled.ts";
 import { median } from "./harness/numbers.ts";
 import { memoryOf } from "./harness/processes.ts";
 import { RawConnection, rawRequest } from "./harness/raw-http.ts";
@@ -21,7 +21,7 @@ await runBenchmark({
   peer: "-",
   measure: async ({ brief }) => {
     const events = brief ? 2_000 : EVENTS;
-    const dataDir = await filledFolder("events", events);
+    const dataDir = await openFilledFolder("events", events);
     const bytes = bytesIn(dataDir);
     const killed: number[] = [];
     const stopped: number[] = [];
@@ -29,7 +29,7 @@ await runBenchmark({
     let memory = 0;
     let firstList = 0;
     for (let round = 0; round < (brief ? 1 : ROUNDS); round += 1) {
-      const bare = await startTimed(temporaryFolder("empty"), READY);
+      const bare = await startTimed(createTemporaryFolder("empty"), READY);
       empty.push(bare.ms);
       await bare.stop("SIGTERM");
       const clean = await startTimed(dataDir, READY);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { judge, type Result } from "./harness/benchmark.ts";
-import { benchmarkNames, kept, merged } from "./run.ts";
+import { type BenchmarkResult, judgeFigures } from "./harness/benchmark.ts";
+import { benchmarkNames, mergeResults, withoutDetails } from "./run.ts";
 
-const result = (name: string, value: number): Result => ({
+const result = (name: string, value: number): BenchmarkResult => ({
   name,
   value,
   what: name,
@@ -28,12 +28,15 @@ it("the README lists every benchmark", () => {
 
 it("new results replace older ones of the same name and have no details", () => {
   const old = [result("b", 1), result("a", 1)];
-  const now = [kept({ ...result("b", 2), rounds_ms: [1, 2] })];
-  expect(merged(old, now)).toEqual([result("a", 1), result("b", 2)]);
+  const now = [withoutDetails({ ...result("b", 2), rounds_ms: [1, 2] })];
+  expect(mergeResults(old, now)).toEqual([result("a", 1), result("b", 2)]);
 });
 
 it("a figure is compared with its target as a maximum or a minimum", () => {
-  expect(judge({ what: "", value: 2.00001, unit: "x", target: 2 })).toMatchObject({ value: 2, met: true });
-  expect(judge({ what: "", value: 8_999, unit: "/s", target: 9_000, atLeast: true }).met).toBe(false);
-  expect(judge({ what: "", value: 1, unit: "x" })).not.toHaveProperty("met");
+  expect(judgeFigures({ what: "", value: 2.00001, unit: "x", target: 2 })).toMatchObject({
+    value: 2,
+    met: true,
+  });
+  expect(judgeFigures({ what: "", value: 8_999, unit: "/s", target: 9_000, atLeast: true }).met).toBe(false);
+  expect(judgeFigures({ what: "", value: 1, unit: "x" })).not.toHaveProperty("met");
 });

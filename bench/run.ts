@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { Result } from "./harness/benchmark.ts";
+import type { BenchmarkResult } from "./harness/benchmark.ts";
 import { untilIdle } from "./harness/machine.ts";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
@@ -29,13 +29,24 @@ export function benchmarkNames(): string[] {
 }
 
 /** Merges results by name, sorted; new results replace earlier ones. */
-export function merged(before: readonly Result[], now: readonly Result[]): Result[] {
+export function mergeResults(
+  before: readonly BenchmarkResult[],
+  now: readonly BenchmarkResult[],
+): BenchmarkResult[] {
   const byName = new Map([...before, ...now].map((result) => [result.name, result]));
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Removes the details of a result, which the tables do not contain. */
-export function kept({ name, what, value, unit, target, met, ...result }: Result): Result {
+export function withoutDetails({
+  name,
+  what,
+  value,
+  unit,
+  target,
+  met,
+  ...result
+}: BenchmarkResult): BenchmarkResult {
   const { peer, baseline, figures, brief, load, busy_cores, at, node } = result;
   return { name, what, value, unit, target, met, peer, baseline, figures, brief, load, busy_cores, at, node };
 }
@@ -49,7 +60,7 @@ async function run(
   args: readonly string[],
   stopped: AbortSignal,
   maxMs: number,
-): Promise<Result | undefined> {
+): Promise<BenchmarkResult | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "weft-bench-"));
   // A separate process group, so that the remaining processes of a failed benchmark can be killed.
   const child = spawn(process.execPath, [`${FOLDER}${name}.ts`, ...args], {
@@ -79,7 +90,7 @@ async function run(
   // Steps that are ending may still write files.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   process.stdout.write(out);
-  return code === 0 ? (JSON.parse(out) as Result) : undefined;
+  return code === 0 ? (JSON.parse(out) as BenchmarkResult) : undefined;
 }
 
 function killAll(group: number): void {
@@ -120,7 +131,7 @@ async function main(): Promise<0 | 1 | 2> {
   const stopped = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stopped.abort());
   const maxMs = values.brief ? BRIEF_MAX_MS : NO_LIMIT_MS;
-  const results: Result[] = [];
+  const results: BenchmarkResult[] = [];
   const failed: string[] = [];
   for (const name of positionals.length > 0 ? positionals : usual) {
     if (values.idle) await untilIdle(IDLE_MAX_MS);
@@ -132,8 +143,10 @@ async function main(): Promise<0 | 1 | 2> {
   }
   if (failed.length > 0) console.error(`could not be measured: ${failed.join(", ")}`);
   if (values.save) {
-    const before = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Result[]) : [];
-    writeFileSync(RESULTS, `${JSON.stringify(merged(before, results.map(kept)), null, 2)}\n`);
+    const before = existsSync(RESULTS)
+      ? (JSON.parse(readFileSync(RESULTS, "utf8")) as BenchmarkResult[])
+      : [];
+    writeFileSync(RESULTS, `${JSON.stringify(mergeResults(before, results.map(withoutDetails)), null, 2)}\n`);
   }
   return failed.length > 0 ? 1 : 0;
 }

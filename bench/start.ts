@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { runBenchmark } from "./harness/benchmark.ts";
-import { temporaryFolder } from "./harness/cleanup.ts";
+import { createTemporaryFolder } from "./harness/cleanup.ts";
 import { median } from "./harness/numbers.ts";
 import { type Memory, memoryOf } from "./harness/processes.ts";
 import { spawnMs, startTimed } from "./harness/start.ts";
@@ -20,7 +20,7 @@ await runBenchmark({
     const memory: Memory[] = [];
     for (let round = 0; round < (brief ? 1 : ROUNDS); round += 1) {
       bare.push(await spawnMs(process.execPath, ["-e", "0"]));
-      const folder = temporaryFolder("start");
+      const folder = createTemporaryFolder("start");
       const fresh = await startTimed(folder, "/health");
       first.push(fresh.ms);
       await sleep(SETTLE_MS);

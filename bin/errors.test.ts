@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CommandResult, startCommand } from "./test-command.ts";
+import { type CommandResult, runCommand } from "./test-command.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const command = (...args: string[]): Promise<CommandResult> =>
-  startCommand(args, { cwd: folder, env: { HOME: folder } }).ended;
+  runCommand(args, { cwd: folder, env: { HOME: folder } });
 const TO = ["--token", "0123456789abcdef", "--url"];
 
 /** Runs `weft` with a server that is not Weft, or stops. */
@@ -123,7 +123,7 @@ describe("a command that fails", () => {
   test.each([
     ["bad.yaml", "bad.yaml:2:1: "],
     ["bytes.yaml", "bytes.yaml:1:1: the text is not UTF-8"],
-    ["huge.yaml", "huge.yaml:1:1: a definition has at most"],
+    ["huge.yaml", "huge.yaml:1:1: a definition must have at most"],
   ])("%s is reported as an invalid workflow, with its position", async (file, said) => {
     const ended = await command("validate", file);
     expect([ended.code, ended.error]).toEqual([1, "weft: 1 of 1 files is not valid.\n"]);

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { optionsOf } from "./command.ts";
 import { program } from "./program.ts";
-import { startCommand } from "./test-command.ts";
+import { runCommand, startCommand } from "./test-command.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const weft = (args: readonly string[], input = "") => startCommand(args, { cwd: folder, input }).ended;
+const weft = (args: readonly string[]) => runCommand(args, { cwd: folder });
 
 const commands = program.commands;
 const named = commands.map((command) => [command.name(), command] as const);
@@ -49,7 +49,7 @@ test.each([
   [["rum"], "Unknown command 'rum'. Did you mean run?"],
   [["shedules"], "Unknown command 'shedules'. Did you mean schedules?"],
   [["help", "evnts"], "Unknown command 'evnts'. Did you mean 'events'?"],
-  [["xyzzy"], "Unknown command 'xyzzy'. Use one of: start, run,"],
+  [["xyzzy"], "Unknown command 'xyzzy'. Use one of: start, open,"],
   [["run", "x", "--taget", "y"], "Unknown option '--taget'. Did you mean --target?"],
   [["runs", "cancle", "x"], "Unknown command 'runs cancle'. Did you mean 'cancel'?"],
   [["runs", "show"], "Missing required argument 'run'."],
@@ -139,7 +139,7 @@ describe("weft validate", () => {
         "",
       ],
     ]);
-    expect(await weft(["validate", "-"], GOOD)).toEqual({
+    expect(await startCommand(["validate", "-"], { cwd: folder, input: GOOD }).ended).toEqual({
       code: 0,
       out: "-: valid module good\n",
       error: "",

@@ -1,5 +1,6 @@
 import { section, WeftCommand } from "./command.ts";
 import { assets } from "./commands/assets.ts";
+import { collaboration } from "./commands/collaboration.ts";
 import { completion } from "./commands/completion.ts";
 import { deadLetters } from "./commands/dead-letters.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -7,7 +8,9 @@ import { emit } from "./commands/emit.ts";
 import { events } from "./commands/events.ts";
 import { functions } from "./commands/functions.ts";
 import { help } from "./commands/help.ts";
+import { loginLink } from "./commands/login-link.ts";
 import { logs } from "./commands/logs.ts";
+import { open } from "./commands/open.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
 import { schedules } from "./commands/schedules.ts";
@@ -22,6 +25,7 @@ import { workflows } from "./commands/workflows.ts";
 /** In the order of the help; shell completion and docs/cli.md are generated from them too. */
 const COMMANDS = [
   start,
+  open,
   run,
   validate,
   workflows,
@@ -33,7 +37,9 @@ const COMMANDS = [
   assets,
   functions,
   worker,
+  collaboration,
   token,
+  loginLink,
   deadLetters,
   doctor,
   upgrade,

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   type CommandResult,
   type RecordedRequest,
+  runCommand,
   type StubResponse,
   type StubServer,
   startCommand,
@@ -23,8 +24,12 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const command = (args: readonly string[], input = ""): Promise<CommandResult> =>
-  startCommand([...args, "--url", stub.url, "--token", "t0ken"], { cwd: folder, input }).ended;
+const command = (args: readonly string[], input?: string): Promise<CommandResult> => {
+  const all = [...args, "--url", stub.url, "--token", "t0ken"];
+  return input === undefined
+    ? runCommand(all, { cwd: folder })
+    : startCommand(all, { cwd: folder, input }).ended;
+};
 const requests = (): string[] => stub.requests.map(({ line }) => line);
 const bodies = (): unknown[] =>
   stub.requests.filter(({ body }) => body !== "").map(({ body }) => JSON.parse(body));

@@ -7,7 +7,7 @@ import type { ServerAddress } from "./connection.ts";
 import { CommandFailure } from "./errors.ts";
 import { printable, terminal } from "./terminal.ts";
 
-const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
+const WEFT = fileURLToPath(new URL("./weft.js", import.meta.url));
 const READY_MAX_MS = 60_000;
 /** Longer than the server's own limit for an orderly shutdown. */
 const STOP_MAX_MS = 30_000;
@@ -31,7 +31,7 @@ export async function startTemporaryServer(dataDir?: string): Promise<TemporaryS
     if (dataDir === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   // Detached, so that Ctrl-C in the terminal does not reach it. It stops when the IPC channel closes.
-  const child = spawn(process.execPath, [MAIN, "start"], {
+  const child = spawn(process.execPath, [WEFT, "start"], {
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: {

@@ -5,23 +5,25 @@ export interface Terminal {
   readonly width: number | undefined;
   /** Whether standard output is a terminal. */
   readonly isInteractive: boolean;
-  /** Whether anything was written to standard output. */
-  readonly hasWritten: boolean;
+  /** How often something was written to standard output. */
+  readonly writes: number;
   out(text: string): void;
   error(text: string): void;
 }
 
-let hasWritten = false;
+let writes = 0;
 
 export const terminal: Terminal = {
   env: process.env,
-  width: screenWidth(),
+  get width() {
+    return screenWidth();
+  },
   isInteractive: process.stdout.isTTY === true,
-  get hasWritten() {
-    return hasWritten;
+  get writes() {
+    return writes;
   },
   out: (text) => {
-    hasWritten = true;
+    writes += 1;
     process.stdout.write(text);
   },
   error: (text) => void process.stderr.write(text),

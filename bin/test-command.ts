@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
 const WEFT = fileURLToPath(new URL("./weft.js", import.meta.url));
+const RUNNER = fileURLToPath(new URL("./test-command-runner.ts", import.meta.url));
 
 export interface CommandResult {
   readonly code: number | null;
@@ -26,13 +27,20 @@ export interface RunningCommand {
   out(): string;
 }
 
-/** Starts `weft` in a child process, which inherits only PATH from the environment. */
+/** The environment of a command: it inherits only PATH. */
+const environment = (given: CommandOptions["env"]): Record<string, string> => ({
+  PATH: process.env.PATH ?? "",
+  // No server listens on this port, so a server on the default port is not found.
+  PORT: "9",
+  ...given,
+});
+
+/** Starts `weft` in a child process. */
 export function startCommand(args: readonly string[], options: CommandOptions): RunningCommand {
   const { promise: ended, resolve } = Promise.withResolvers<CommandResult>();
   const child = spawn(process.execPath, [WEFT, ...args], {
     cwd: options.cwd,
-    // No server listens on this port, so a server on the default port is not found.
-    env: { PATH: process.env.PATH ?? "", PORT: "9", ...options.env },
+    env: environment(options.env),
     stdio: ["pipe", "pipe", "pipe"],
   });
   let out = "";
@@ -47,6 +55,58 @@ export function startCommand(args: readonly string[], options: CommandOptions): 
   child.stdin.end(options.input ?? "");
   child.on("close", (code) => resolve({ code, out, error }));
   return { child, ended, out: () => out };
+}
+
+/** A command for the runner. */
+export interface RunnerCommand {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+let runner: ChildProcess | undefined;
+let previous: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `weft` in a process that runs one command after the other, which is much faster than a process per command.
+ * Commands with standard input, and those that start processes or handle signals, need `startCommand`.
+ */
+export function runCommand(
+  args: readonly string[],
+  { cwd, env }: Omit<CommandOptions, "input">,
+): Promise<CommandResult> {
+  const result = previous.then(() => sendToRunner({ args, cwd, env: environment(env) }));
+  previous = result.catch(() => {});
+  return result;
+}
+
+function sendToRunner(command: RunnerCommand): Promise<CommandResult> {
+  runner ??= startRunner();
+  const child = runner;
+  return new Promise((resolve, reject) => {
+    const exited = (code: number | null): void => {
+      runner = undefined;
+      reject(new Error(`weft ${command.args.join(" ")} ended its process with ${code}`));
+    };
+    child.once("exit", exited);
+    child.once("message", (message) => {
+      child.off("exit", exited);
+      resolve(message as CommandResult);
+    });
+    child.send(command);
+  });
+}
+
+/** It ends with this process. */
+function startRunner(): ChildProcess {
+  const child = fork(RUNNER, {
+    execArgv: [],
+    env: environment({}),
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  child.unref();
+  child.channel?.unref();
+  return child;
 }
 
 export interface RecordedRequest {

@@ -62,7 +62,7 @@ async function withTokensOfFolder<Result>(
   work: (tokens: UserTokens) => Promise<Result>,
 ): Promise<Result> {
   // Imported here because only commands without a server need it.
-  const [{ openDataFolder }, { ApiError }, users, { UpgradeRefused }] = await Promise.all([
+  const [{ openDataFolder }, { ApiError }, users, { UpgradeError }] = await Promise.all([
     import("../lib/app/cli.ts"),
     import("../lib/errors.ts"),
     import("../lib/documents/users/tokens.ts"),
@@ -84,7 +84,7 @@ async function withTokensOfFolder<Result>(
     }
   } catch (error) {
     if (error instanceof ApiError) throw new CommandFailure(error.message);
-    if (error instanceof UpgradeRefused) throw new CommandFailure(`${error.message}.`);
+    if (error instanceof UpgradeError) throw new CommandFailure(`${error.message}.`);
     if ((error as { code?: unknown }).code === "data_folder_in_use")
       throw new CommandFailure(
         (error as Error).message,

@@ -7,16 +7,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { writeServerFile } from "../localstack/server-file.ts";
+import { type CommandResult, runCommand } from "./test-command.ts";
 
 const WEFT = fileURLToPath(new URL("./weft.js", import.meta.url));
 const OLDER_NODE =
   'data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "20.19.0" } })';
-
-interface CommandResult {
-  readonly code: number | null;
-  readonly out: string;
-  readonly error: string;
-}
 
 let folder: string;
 let server: Server | undefined;
@@ -31,7 +26,15 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function weft(args: readonly string[], env: Record<string, string> = {}, node: readonly string[] = []) {
+const weft = (args: readonly string[], env: Record<string, string> = {}): Promise<CommandResult> =>
+  runCommand(args, { cwd: folder, env });
+
+/** Runs `weft` in a process of its own. */
+function startWeft(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  node: readonly string[] = [],
+): Promise<CommandResult> {
   const { promise, resolve } = Promise.withResolvers<CommandResult>();
   const child = spawn(process.execPath, [...node, WEFT, ...args], {
     cwd: folder,
@@ -81,7 +84,7 @@ async function serve(log: string[]): Promise<string> {
 }
 
 test("lists its commands, and prints the help of each with examples", async () => {
-  const all = await weft([]);
+  const all = await startWeft([]);
   expect([all.code, all.error]).toEqual([0, ""]);
   for (const name of ["start", "token", "dead-letters", "help", "version"]) {
     expect(all.out).toContain(name);
@@ -93,9 +96,9 @@ test("lists its commands, and prints the help of each with examples", async () =
 });
 
 test("prints colors in its help only if requested", async () => {
-  expect((await weft(["help"])).out).not.toContain("\u001b[");
-  expect((await weft(["help"], { FORCE_COLOR: "1" })).out).toContain("\u001b[1m");
-  expect((await weft(["help"], { NO_COLOR: "1" })).out).not.toContain("\u001b[");
+  expect((await startWeft(["help"])).out).not.toContain("\u001b[");
+  expect((await startWeft(["help"], { FORCE_COLOR: "1" })).out).toContain("\u001b[1m");
+  expect((await startWeft(["help"], { NO_COLOR: "1" })).out).not.toContain("\u001b[");
 });
 
 test.each([
@@ -119,31 +122,35 @@ test.each([
 
 test("prints the environment's token, else the data folder's", async () => {
   await writeFile(join(folder, "access-token"), "from-file\n", { mode: 0o600 });
-  expect(await weft(["token", "--data-dir", folder])).toEqual({ code: 0, out: "from-file\n", error: "" });
+  expect(await startWeft(["token", "--data-dir", folder])).toEqual({
+    code: 0,
+    out: "from-file\n",
+    error: "",
+  });
   const json = await weft(["token", "--json"], { WEFT_DATA_DIR: folder });
   expect(JSON.parse(json.out)).toEqual({ token: "from-file", source: join(folder, "access-token") });
   expect((await weft(["token"], { WEFT_ACCESS_TOKEN: "set", WEFT_DATA_DIR: folder })).out).toBe("set\n");
 });
 
 test("says how to create a token if there is none", async () => {
-  const { code, out, error } = await weft(["token"]);
+  const { code, out, error } = await startWeft(["token"]);
   expect([code, out]).toEqual([1, ""]);
   expect(error).toContain("npx weft start");
 });
 
 test("prints its version, also when started with an older Node", async () => {
-  const own = await weft(["version", "--json"]);
+  const own = await startWeft(["version", "--json"]);
   expect(JSON.parse(own.out)).toMatchObject({ weft: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
-  const older = await weft(["version", "--json"], {}, ["--import", OLDER_NODE]);
+  const older = await startWeft(["version", "--json"], {}, ["--import", OLDER_NODE]);
   expect([older.code, JSON.parse(older.out).node.split(".")[0]]).toEqual([0, "24"]);
-  expect((await weft(["nothing"], {}, ["--import", OLDER_NODE])).code).toBe(2);
+  expect((await startWeft(["nothing"], {}, ["--import", OLDER_NODE])).code).toBe(2);
 });
 
 test("lists dead letters of the data folder's server, without escape sequences", async () => {
   const log: string[] = [];
   await writeFile(join(folder, "access-token"), "t0ken\n");
   writeServerFile(folder, { url: await serve(log), pid: 1 });
-  const { code, out, error } = await weft(["dead-letters", "--limit", "2"], { WEFT_DATA_DIR: folder });
+  const { code, out, error } = await startWeft(["dead-letters", "--limit", "2"], { WEFT_DATA_DIR: folder });
   expect([code, error]).toEqual([0, "2 of 130\n"]);
   expect(out.split("\n")).toEqual([
     "2026-01-01T00:00:00Z  id-0  bash  no [31m luck",

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parseDefinition } from "../lib/workflows/schema/parse.ts";
-import { endpointsTable, pages, settingsTable, withParts } from "./readme.ts";
+import { endpointsTable, pages, replaceParts, settingsTable } from "./readme.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -84,9 +84,9 @@ describe("the README and the guides", () => {
 
   it("keep the text outside the markers", () => {
     const text = "a\n<!-- one -->\nold\n<!-- /one -->\nb <!-- two --><!-- /two -->\n";
-    const once = withParts(text, { one: "1", two: "$&" });
+    const once = replaceParts(text, { one: "1", two: "$&" });
     expect(once).toBe("a\n<!-- one -->\n\n1\n\n<!-- /one -->\nb <!-- two -->\n\n$&\n\n<!-- /two -->\n");
-    expect(withParts(once, { one: "1", two: "$&" })).toBe(once);
-    expect(() => withParts(text, { three: "3" })).toThrow("<!-- three -->");
+    expect(replaceParts(once, { one: "1", two: "$&" })).toBe(once);
+    expect(() => replaceParts(text, { three: "3" })).toThrow("<!-- three -->");
   });
 });

@@ -71,10 +71,10 @@ export function functionsTables(): string {
       description,
       `\`${example}\``,
     ]);
-    return `### ${group}\n\n${table(["Function", "Gives", "What it does", "Example"], rows)}`;
+    return `### ${group}\n\n${table(["Function", "Returns", "What it does", "Example"], rows)}`;
   });
   const missing = entries.filter(({ available }) => !available).map(({ name }) => `\`${name}\``);
-  return `${tables.join("\n\n")}\n\n### Not available\n\nKnown by name, so that a call says what to use instead: ${missing.join(", ")}.`;
+  return `${tables.join("\n\n")}\n\n### Not available\n\nA call of these functions fails with an error that names an alternative: ${missing.join(", ")}.`;
 }
 
 /** What `GET /functions` tells of the functions: that process does not load the library. */
@@ -140,7 +140,7 @@ export function countsTable(results: readonly BenchResult[]): string {
   const columns = [...new Set(cells.map(([, column = ""]) => column))];
   const rows = Map.groupBy(cells, ([path = ""]) => path);
   return table(
-    ["Of one", ...columns],
+    ["Per unit", ...columns],
     [...rows].map(([path, own]) => [
       path,
       ...columns.map((column) => own.find(([, one]) => one === column)?.[2] ?? ""),
@@ -154,7 +154,7 @@ function targetOf({ target, unit, met }: BenchFigure): string {
 }
 
 /** The text with what stands between `<!-- name -->` and `<!-- /name -->` replaced. Throws where a marker is missing. */
-export function withParts(text: string, parts: Readonly<Record<string, string>>): string {
+export function replaceParts(text: string, parts: Readonly<Record<string, string>>): string {
   return Object.entries(parts).reduce((before, [name, part]) => {
     const open = `<!-- ${name} -->`;
     const start = before.indexOf(open);
@@ -209,7 +209,7 @@ export async function pages(root: string): Promise<Page[]> {
   const written = await Promise.all(
     Object.entries(parts).map(async ([path, own]) => {
       const before = await readFile(join(root, path), "utf8");
-      return { path, before, after: withParts(before, own) };
+      return { path, before, after: replaceParts(before, own) };
     }),
   );
   const listed = await readFile(join(root, FUNCTIONS_JSON_FILE), "utf8");
@@ -222,7 +222,7 @@ async function main(root: string, check: boolean): Promise<number> {
   const names = stale.map(({ path }) => path).join(", ");
   if (stale.length === 0) return 0;
   if (check) {
-    console.error(`tables not as the code says: ${names}. Run: node infra/readme.ts`);
+    console.error(`outdated tables: ${names}. Run: node infra/readme.ts`);
     return 1;
   }
   for (const { path, after } of stale) await writeFile(join(root, path), after);

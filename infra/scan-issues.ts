@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { documentsService } from "../lib/documents/service.ts";
+import { documentsService, externalService, loginService, mediaService } from "../lib/documents/service.ts";
 import { fullPath, isStreamed, ROUTE_TIMEOUT_SECONDS } from "../lib/http/route.ts";
 import type { Service } from "../lib/http/service.ts";
 import type { TableSpec } from "../lib/platform/tables.ts";
@@ -22,7 +22,7 @@ const TABLE_INDEXES_MAX = 20;
 
 const FOLDER_SERVICES: Readonly<Record<string, readonly Service[]>> = {
   workflows: [workflowsService, rootService],
-  documents: [documentsService],
+  documents: [documentsService, externalService, loginService, mediaService],
 };
 
 export function findRouteIssues(routes: readonly ScannedRoute[]): string[] {

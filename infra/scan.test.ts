@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { consumerSource, FIXTURE_FILES, makeTree, routeSource } from "./fixture-tree.ts";
-import { ScanError, scan } from "./scan.ts";
+import { ScanError, scanFunctions } from "./scan.ts";
 
 async function scanIssues(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   await using tree = await makeTree({ "lib/tables.ts": "export const tables = {};", ...files });
   try {
-    await scan(tree.root);
+    await scanFunctions(tree.root);
     return [];
   } catch (error) {
     if (error instanceof ScanError) return error.issues;
@@ -19,7 +19,7 @@ describe("scan", () => {
   it("returns routes, consumers and tables sorted by file and name, without tests", async () => {
     await using tree = await makeTree();
 
-    const found = await scan(tree.root);
+    const found = await scanFunctions(tree.root);
 
     expect(found.routes.map(({ route }) => route.operationId)).toEqual([
       "listEventLogs",
@@ -164,6 +164,6 @@ describe("scan", () => {
       "functions/executors/bash.ts": FIXTURE_FILES["functions/executors/bash.ts"]!,
     });
 
-    await expect(scan(tree.root)).rejects.toThrow("lib/tables.ts: cannot be loaded");
+    await expect(scanFunctions(tree.root)).rejects.toThrow("lib/tables.ts: cannot be loaded");
   });
 });

@@ -47,7 +47,7 @@ const FORMS = [
  * Imports every file below `functions/` and the tables of `lib/tables.ts`. Throws ScanError with all issues: missing
  * exports, duplicate names or paths, values that AWS rejects.
  */
-export async function scan(root: string): Promise<Scan> {
+export async function scanFunctions(root: string): Promise<Scan> {
   const issues: string[] = [];
   const routes: ScannedRoute[] = [];
   const consumers: ScannedConsumer[] = [];

@@ -4,11 +4,41 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["{lib,functions,infra,localstack,bin,examples,bench,tests}/**/*.test.ts"],
     // For tests that hang: a busy machine takes ten times as long as an idle one.
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    // Its default of one second is too short for a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     pool: "forks",
-    maxWorkers: availableParallelism(),
+    // Many tests wait for processes: one worker more keeps the cores busy.
+    maxWorkers: availableParallelism() + 1,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["{lib,functions,client}/**/*.test.ts"],
+          // The files of a worker share its process and its modules: to load them takes half of the time otherwise.
+          isolate: false,
+          setupFiles: ["lib/testing/test-setup.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "processes",
+          include: ["{infra,localstack,bin,examples,bench,tests/faults}/**/*.test.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["tests/e2e/**/*.test.ts"],
+          globalSetup: "tests/e2e/vitest-setup.ts",
+          isolate: false,
+        },
+      },
+    ],
   },
 });

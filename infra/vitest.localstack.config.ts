@@ -8,6 +8,8 @@ export default defineConfig({
     globalSetup: "infra/emulators/vitest-localstack-setup.ts",
     testTimeout: 300_000,
     hookTimeout: 60_000,
+    // Its default of one second is too short for a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     pool: "forks",
     // Every test has its own server, and LocalStack is a single process.
     maxWorkers: 1,

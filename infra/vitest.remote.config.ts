@@ -9,6 +9,8 @@ export default defineConfig({
     globalSetup: "infra/emulators/vitest-remote-setup.ts",
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    // Its default of one second is too short for a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     pool: "forks",
     maxWorkers: availableParallelism(),
   },

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FIXTURE_FILES, makeTree } from "./fixture-tree.ts";
-import { generate, staleFiles } from "./write.ts";
+import { findStaleFiles, generateFiles } from "./write.ts";
 
 const NESTED = "infra/stacks/workflows.yaml";
 const FILES = ["template.yaml", NESTED, "openapi.json", "examples/workflow.schema.json"];
@@ -13,8 +13,8 @@ describe("generate", () => {
     await using tree = await makeTree();
     await using reversed = await makeTree(Object.fromEntries(Object.entries(FIXTURE_FILES).reverse()));
 
-    const first = await generate(tree.root);
-    const second = await generate(reversed.root);
+    const first = await generateFiles(tree.root);
+    const second = await generateFiles(reversed.root);
 
     expect([...first.files.keys()]).toEqual(FILES);
     expect([...second.files]).toEqual([...first.files]);
@@ -22,17 +22,17 @@ describe("generate", () => {
 
   it("reports outdated files", async () => {
     await using tree = await makeTree();
-    const { files } = await generate(tree.root);
-    expect(await staleFiles(tree.root, files)).toEqual(FILES);
+    const { files } = await generateFiles(tree.root);
+    expect(await findStaleFiles(tree.root, files)).toEqual(FILES);
 
     await tree.write(Object.fromEntries(files));
-    expect(await staleFiles(tree.root, files)).toEqual([]);
+    expect(await findStaleFiles(tree.root, files)).toEqual([]);
 
     await tree.write({ "template.yaml": `${files.get("template.yaml")} ` });
-    expect(await staleFiles(tree.root, files)).toEqual(["template.yaml"]);
+    expect(await findStaleFiles(tree.root, files)).toEqual(["template.yaml"]);
 
     await tree.write({ ...Object.fromEntries(files), [NESTED]: `${files.get(NESTED)} ` });
-    expect(await staleFiles(tree.root, files)).toEqual([NESTED]);
+    expect(await findStaleFiles(tree.root, files)).toEqual([NESTED]);
   });
 });
 
@@ -50,7 +50,7 @@ describe("the program", () => {
 
     const written = run(tree.root);
     expect(written.status).toBe(0);
-    expect(written.stdout).toContain(`${NESTED}: 11 functions, 59 CloudFormation resources of 450`);
+    expect(written.stdout).toContain(`${NESTED}: 11 functions, 60 CloudFormation resources of 450`);
     expect(await readFile(join(tree.root, NESTED), "utf8")).toContain("EmitEventFunction:");
 
     expect(run(tree.root, "--check").status).toBe(0);

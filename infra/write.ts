@@ -2,12 +2,21 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import * as z from "zod";
 import { LIMITS } from "../lib/platform/limits.ts";
+import { workflow } from "../lib/workflows/schema/schema.ts";
 import { toOpenApi } from "./openapi/document.ts";
-import { ScanError, scan } from "./scan.ts";
+import { ScanError, scanFunctions } from "./scan.ts";
 import { countResources, templateText } from "./template/sam-template.ts";
 import { toTemplates } from "./template/template.ts";
-import { WORKFLOW_SCHEMA_FILE, workflowSchema } from "./workflow-schema.ts";
+
+const WORKFLOW_SCHEMA_FILE = "examples/workflow.schema.json";
+
+/** The JSON Schema that editors use to validate and complete workflow files. */
+function workflowSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(workflow, { io: "input", unrepresentable: "any" });
+  return { title: "Weft workflow", ...schema };
+}
 
 /** The files generated from code. */
 export interface Generated {
@@ -23,8 +32,8 @@ export const OPENAPI_FILE = "openapi.json";
 export const RESOURCES_MAX = LIMITS.stackResources.value;
 
 /** Generates the files of the tree at `root` without writing them. Throws ScanError. */
-export async function generate(root: string): Promise<Generated> {
-  const found = await scan(root);
+export async function generateFiles(root: string): Promise<Generated> {
+  const found = await scanFunctions(root);
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
   const templates = [...toTemplates(found)];
   const sizes = new Map(templates.map(([file, template]) => [file, countResources(template)]));
@@ -45,7 +54,7 @@ export async function generate(root: string): Promise<Generated> {
 }
 
 /** Names of the files whose content is outdated. */
-export async function staleFiles(root: string, files: Generated["files"]): Promise<string[]> {
+export async function findStaleFiles(root: string, files: Generated["files"]): Promise<string[]> {
   const stale: string[] = [];
   for (const [name, text] of files) {
     const there = await readFile(join(root, name), "utf8").catch(() => undefined);
@@ -57,8 +66,8 @@ export async function staleFiles(root: string, files: Generated["files"]): Promi
 /** Exit code: 0 if the files are up to date or were written, 1 otherwise. */
 async function main(root: string, check: boolean): Promise<number> {
   try {
-    const { files, sizes } = await generate(root);
-    const stale = await staleFiles(root, files);
+    const { files, sizes } = await generateFiles(root);
+    const stale = await findStaleFiles(root, files);
     if (!check) {
       for (const name of stale) {
         await mkdir(dirname(join(root, name)), { recursive: true });

@@ -49,25 +49,28 @@ export class ApiError extends Error {
 
 const STORAGE_FULL = [
   "insufficient_storage",
-  "The storage is full: free some space, nothing was written",
+  "The storage is full; nothing was written. Free some space and try again",
 ] as const;
 const STORAGE_READ_ONLY = [
   "insufficient_storage",
-  "The storage cannot be written: check that it is mounted read-write, nothing was written",
+  "The storage is not writable; nothing was written. Check that it is mounted read-write",
 ] as const;
 
 const PLATFORM_MESSAGES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   throttled: ["too_many_requests", "The service is busy, try again shortly"],
-  unavailable: ["unavailable", "A service that is needed does not answer, try again shortly"],
-  limit_exceeded: ["bad_request", "The request passes a limit of the platform"],
+  unavailable: ["unavailable", "A required service does not respond, try again shortly"],
+  limit_exceeded: ["bad_request", "The request exceeds a limit of the platform"],
   storage_full: STORAGE_FULL,
   storage_read_only: STORAGE_READ_ONLY,
-  storage_damaged: ["unavailable", "The storage is damaged: the server's log says what is wrong"],
+  storage_damaged: ["unavailable", "The storage is damaged; the server's log has details"],
   // Errors of files beside the database.
   ENOSPC: STORAGE_FULL,
   EDQUOT: STORAGE_FULL,
   EROFS: STORAGE_READ_ONLY,
-  secrets_unreadable: ["internal", "The secrets file must be a file that only its owner can read: chmod 600"],
+  secrets_unreadable: [
+    "internal",
+    "The secrets file must be a regular file that only its owner can read: chmod 600",
+  ],
 };
 
 /** Converts any thrown value to ApiError; an unexpected error reveals no details to the caller. */

@@ -1,10 +1,22 @@
 import { accessRequestsTable } from "./documents/tables/access-requests.ts";
 import { accessesTable, relationsTable } from "./documents/tables/accesses.ts";
+import {
+  attachmentsTable,
+  attachmentUsageTable,
+  documentAttachmentsTable,
+} from "./documents/tables/attachments.ts";
+import { awarenessTable } from "./documents/tables/awareness.ts";
 import { changesTable, countsTable } from "./documents/tables/changes.ts";
+import { ticketsTable } from "./documents/tables/collaboration-tickets.ts";
 import { childrenTable, documentsTable } from "./documents/tables/documents.ts";
 import { invitationsTable, invitedTable } from "./documents/tables/invitations.ts";
+import { loginLinksTable } from "./documents/tables/login-links.ts";
+import { loginStatesTable } from "./documents/tables/login-states.ts";
 import { mailsTable } from "./documents/tables/mails.ts";
+import { nodesTable, roomsTable } from "./documents/tables/room-leases.ts";
+import { sessionEntriesTable, sessionsTable } from "./documents/tables/sessions.ts";
 import { commentsTable, threadsTable } from "./documents/tables/threads.ts";
+import { updatesTable } from "./documents/tables/updates.ts";
 import {
   accessTokensTable,
   tokenEntriesTable,
@@ -70,12 +82,24 @@ export const tables = {
   documentAccesses: accessesTable,
   documentRelations: relationsTable,
   documentVersions: versionsTable,
+  documentUpdates: updatesTable,
+  documentAwareness: awarenessTable,
+  attachments: attachmentsTable,
+  attachmentUsage: attachmentUsageTable,
+  documentAttachments: documentAttachmentsTable,
   documentMails: mailsTable,
   documentInvitations: invitationsTable,
   documentInvited: invitedTable,
   documentAccessRequests: accessRequestsTable,
   documentChanges: changesTable,
   documentChangeCounts: countsTable,
+  collaborationTickets: ticketsTable,
+  collaborationNodes: nodesTable,
+  collaborationRooms: roomsTable,
   documentThreads: threadsTable,
   documentComments: commentsTable,
+  documentLoginStates: loginStatesTable,
+  documentSessions: sessionsTable,
+  documentSessionEntries: sessionEntriesTable,
+  documentLoginLinks: loginLinksTable,
 };

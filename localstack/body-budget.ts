@@ -1,9 +1,9 @@
 /** The bodies of the requests in progress have reached their limit; the client may try again. */
-export class BodiesBusy extends Error {
+export class TooManyBodiesError extends Error {
   readonly code = "bodies_busy";
   constructor() {
     super("The server is receiving too many request bodies, try again in a moment");
-    this.name = "BodiesBusy";
+    this.name = "TooManyBodiesError";
   }
 }
 
@@ -33,7 +33,7 @@ export class BodyBudget {
     return {
       cover: (bytes) => {
         if (bytes <= held) return;
-        if (this.#usedBytes + bytes - held > this.#maxBytes) throw new BodiesBusy();
+        if (this.#usedBytes + bytes - held > this.#maxBytes) throw new TooManyBodiesError();
         this.#usedBytes += bytes - held;
         held = bytes;
       },
@@ -61,7 +61,7 @@ export class BodyBudget {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters.delete(waiter);
-        reject(new BodiesBusy());
+        reject(new TooManyBodiesError());
         this.#grant();
       }, this.#waitMs);
       const waiter: Waiter = {
@@ -88,11 +88,11 @@ export class BodyBudget {
 
 /** The share of a budget that one body uses. */
 export interface BodyReservation {
-  /** Raises the reservation to `bytes`. Throws BodiesBusy if the budget is exhausted. */
+  /** Raises the reservation to `bytes`. Throws TooManyBodiesError if the budget is exhausted. */
   cover(bytes: number): void;
   /**
    * Raises the reservation to `bytes`, waiting for room if necessary; undefined if no wait is necessary. Rejects with
-   * BodiesBusy after ten seconds.
+   * TooManyBodiesError after ten seconds.
    */
   wait(bytes: number): Promise<void> | undefined;
   release(): void;

@@ -65,7 +65,7 @@ it("passes a body above Lambda's payload limit in a file, which is removed with 
   };
   expect(await send(Buffer.alloc(11 * MIB, "a"))).toEqual([200, `${11 * MIB} ${11 * MIB} 97`]);
   expect(path.startsWith(folder)).toBe(true);
-  await expect.poll(() => readdir(folder), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => readdir(folder)).toEqual([]);
   expect(await send(Buffer.alloc(1000, "b"))).toEqual([200, "1000 whole 98"]);
   // Of a body whose length nobody says it is not known that it is small.
   expect(await send(new Blob([Buffer.alloc(1000, "c")]).stream())).toEqual([200, "1000 1000 99"]);
@@ -82,7 +82,7 @@ it("removes the file of a client that disconnects within its body", async () => 
     sending.write(Buffer.alloc(5 * MIB), () => sending.destroy());
     sending.on("close", () => resolve());
   });
-  await expect.poll(() => readdir(folder), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => readdir(folder)).toEqual([]);
 });
 
 it("removes the files of a killed process from the folder", async () => {

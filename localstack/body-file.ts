@@ -5,14 +5,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { BodyReservation } from "./body-budget.ts";
-import { BodyTooLarge, ClientGone, declaredLength, isGone } from "./request-body.ts";
+import { BodyTooLargeError, ClientDisconnectedError, contentLength, isDisconnected } from "./request-body.ts";
 
 /** Bodies up to this many bytes are read into memory. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 
 /** Whether the declared length of the body is small enough to read it into memory. */
 export const isSmall = (incoming: IncomingMessage): boolean =>
-  (declaredLength(incoming) ?? Infinity) <= SMALL_BYTES;
+  (contentLength(incoming) ?? Infinity) <= SMALL_BYTES;
 
 /** Creates the folder for bodies in files, and removes the files of a process that was killed. */
 export async function openBodyFolder(folder: string): Promise<void> {
@@ -27,15 +27,15 @@ export interface BodyFile {
   remove(): Promise<void>;
 }
 
-/** Streams a body to a file. Throws BodyTooLarge, BodiesBusy, ClientGone, and errors of the file system. */
-export async function keepBody(
+/** Streams a body to a file. Throws BodyTooLargeError, TooManyBodiesError, ClientDisconnectedError, and errors of the file system. */
+export async function storeBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   limitBytes: number,
   reservation: BodyReservation,
   folder: string,
 ): Promise<BodyFile> {
-  if (isGone(incoming)) throw new ClientGone();
+  if (isDisconnected(incoming)) throw new ClientDisconnectedError();
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
   const path = join(folder, randomUUID());
   const remove = (): Promise<void> => rm(path, { force: true });
@@ -44,7 +44,7 @@ export async function keepBody(
     // A refused body must not close the connection, which the response needs.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
-      if (bytes > limitBytes) throw new BodyTooLarge(limitBytes);
+      if (bytes > limitBytes) throw new BodyTooLargeError(limitBytes);
       reservation.cover(bytes);
       yield chunk;
     }
@@ -54,6 +54,6 @@ export async function keepBody(
     return { path, bytes, remove };
   } catch (error) {
     await remove();
-    throw isGone(incoming) ? new ClientGone() : error;
+    throw isDisconnected(incoming) ? new ClientDisconnectedError() : error;
   }
 }

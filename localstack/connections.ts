@@ -36,6 +36,7 @@ export class Connections {
   readonly #connections = new WeakMap<Socket, Connection>();
   /** Responses whose client has not read all that was written, oldest first. */
   readonly #unsent = new Map<ServerResponse, number>();
+  readonly #closeWatched = new WeakSet<ServerResponse>();
   #unsentBytes = 0;
   #waiting = 0;
 
@@ -94,7 +95,11 @@ export class Connections {
   noteUnsent(outgoing: ServerResponse, bytes: number): void {
     if (outgoing.writableLength === 0 && (outgoing.socket?.writableLength ?? 0) === 0) return;
     const before = this.#unsent.get(outgoing);
-    if (before === undefined) outgoing.once("close", () => this.noteSent(outgoing));
+    // A stream may be unsent and sent again thousands of times.
+    if (!this.#closeWatched.has(outgoing)) {
+      this.#closeWatched.add(outgoing);
+      outgoing.once("close", () => this.noteSent(outgoing));
+    }
     this.#unsent.set(outgoing, (before ?? 0) + bytes);
     this.#unsentBytes += bytes;
     for (const [oldest] of this.#unsent) {

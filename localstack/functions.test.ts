@@ -77,7 +77,7 @@ test("ends an invocation at its timeout, and aborts the signal shortly before", 
   );
   await expect(result).rejects.toMatchObject({
     code: "invocation_timeout",
-    message: "One took longer than its 0.1 s",
+    message: "One exceeded its timeout of 0.1 s",
   });
   expect(order).toEqual(["told"]);
 });

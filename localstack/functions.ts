@@ -14,7 +14,7 @@ export type AnyHandler = (...args: unknown[]) => unknown;
 export class InvocationTimeout extends Error {
   readonly code = "invocation_timeout";
   constructor(functionName: string, seconds: number) {
-    super(`${functionName} took longer than its ${seconds} s`);
+    super(`${functionName} exceeded its timeout of ${seconds} s`);
     this.name = "InvocationTimeout";
   }
 }

@@ -4,18 +4,26 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
+import type { ProxyResult } from "../lib/http/handler.ts";
 import { BODY_LIMIT_BYTES } from "../lib/http/route.ts";
 import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import { exceedsLimitAsJson, recordValue } from "../lib/platform/high-water-marks.ts";
 import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
-import { BodiesBusy, BodyBudget, type BodyReservation } from "./body-budget.ts";
-import { type BodyFile, isSmall, keepBody, openBodyFolder } from "./body-file.ts";
+import { BodyBudget, type BodyReservation, TooManyBodiesError } from "./body-budget.ts";
+import { type BodyFile, isSmall, openBodyFolder, storeBody } from "./body-file.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
 import { type AllowedHosts, hostCheck } from "./hosts.ts";
 import { proxyEvent, type RestProxyEvent, setBody } from "./proxy-event.ts";
-import { BodyTooLarge, ClientGone, declaredLength, hasBody, joined, readBody } from "./request-body.ts";
+import {
+  BodyTooLargeError,
+  ClientDisconnectedError,
+  concatChunks,
+  contentLength,
+  hasBody,
+  readBody,
+} from "./request-body.ts";
 import { parseTarget, type RequestTarget } from "./request-target.ts";
 import {
   errorBody,
@@ -54,6 +62,8 @@ const UNREAD_MAX_BYTES = 64 * 1024;
 /** How often idle connections are closed while the gateway stops, milliseconds. */
 const CLOSE_CHECK_MS = 50;
 
+export type RequestHandler = (incoming: IncomingMessage, target: RequestTarget) => Promise<ProxyResult>;
+
 export interface GatewayOptions {
   readonly functions: readonly TemplateFunction[];
   readonly invoke: Functions;
@@ -64,6 +74,8 @@ export interface GatewayOptions {
   readonly uploads?: UploadReceiver;
   /** Handlers of WebSocket connections by their path; without any, `Upgrade` headers are ignored. */
   readonly upgrades?: ReadonlyMap<string, UpgradeHandler>;
+  /** Handlers of requests that no function has, by the beginning of their path. Bodies are not read. */
+  readonly requests?: ReadonlyMap<string, RequestHandler>;
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
@@ -103,6 +115,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const budgets = openBudgets(options.limits?.bodyBytes);
   const wrongHost = hostCheck({ publicUrl: undefined, allowedHosts: [], ...options.hosts, host });
   const state = { closing: false };
+  const requests = [...(options.requests ?? [])];
   const app = router(gatewayRoutes(options.functions), (route, { target, incoming, outgoing }) => {
     respond(route, target, incoming, outgoing).catch((error: unknown) => {
       options.log.error("response failed", { function: route.fn.logicalId, error });
@@ -129,14 +142,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           return;
         }
         const limit = limitOf(route.fn);
-        if ((declaredLength(incoming) ?? 0) > limit) throw new BodyTooLarge(limit);
+        if ((contentLength(incoming) ?? 0) > limit) throw new BodyTooLargeError(limit);
         const inFile = route.fn.largeBody === true && bodiesDir !== undefined && !isSmall(incoming);
         const { isAuthenticated } = authentication;
         reservation = (isAuthenticated ? budgets : budgets.anonymous)[inFile ? "files" : "memory"].open();
         // An anonymous client that sends slowly must not keep others waiting.
-        const granted = isAuthenticated ? reservation.wait(declaredLength(incoming) ?? 0) : undefined;
+        const granted = isAuthenticated ? reservation.wait(contentLength(incoming) ?? 0) : undefined;
         if (granted !== undefined) await granted;
-        if (inFile) file = await keepBody(incoming, outgoing, limit, reservation, bodiesDir);
+        if (inFile) file = await storeBody(incoming, outgoing, limit, reservation, bodiesDir);
         const parts = file === undefined ? await readBody(incoming, outgoing, limit, reservation) : [];
         addBody(route, event, file ?? parts);
       }
@@ -144,7 +157,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const invocation = options.invoke.start(route.fn, event, {
         requestId,
         stream: () => {
-          outgoing.once("close", () => invocation.abort(new ClientGone()));
+          outgoing.once("close", () => invocation.abort(new ClientDisconnectedError()));
           stream = new OutgoingStream(outgoing, () => state.closing, connections);
           return stream;
         },
@@ -184,6 +197,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           writeError(outgoing, 500, "Internal server error", { close: state.closing });
         })
         .finally(() => reservation.release());
+      return RESPONSE_ALREADY_SENT;
+    }
+    const own = requests.find(([start]) => target.path.startsWith(start))?.[1];
+    if (own !== undefined) {
+      own(incoming, target)
+        .then((result) => {
+          if (hasBody(incoming)) writeUnread(incoming, outgoing, result);
+          else writeResult(outgoing, result, state.closing, connections);
+        })
+        .catch((error: unknown) => {
+          options.log.error("request failed", { path: target.path, error });
+          writeError(outgoing, 500, "Internal server error", { close: state.closing, path: target.path });
+        });
       return RESPONSE_ALREADY_SENT;
     }
     return app.fetch(request, { incoming, outgoing, target } satisfies Bindings);
@@ -234,7 +260,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const port = await listen(server, options.port, options.host);
   // Without a listener, running out of file descriptors would end the process.
-  server.on("error", (error) => options.log.error("a connection was not accepted", { error }));
+  server.on("error", (error) => options.log.error("rejected a connection", { error }));
   return {
     port,
     url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`,
@@ -289,24 +315,24 @@ function openBudgets(limits: Partial<typeof BODY_BYTES> = {}) {
 
 /** Whether the unread body is too long to receive it only in order to keep the connection. */
 function isUnreadable(incoming: IncomingMessage): boolean {
-  return incoming.headers.expect !== undefined || (declaredLength(incoming) ?? Infinity) > UNREAD_MAX_BYTES;
+  return incoming.headers.expect !== undefined || (contentLength(incoming) ?? Infinity) > UNREAD_MAX_BYTES;
 }
 
-/** Throws BodyTooLarge for a body above the payload limit. */
+/** Throws BodyTooLargeError for a body above the payload limit. */
 function addBody({ fn }: GatewayRoute, event: RestProxyEvent, received: BodyFile | readonly Buffer[]): void {
   if ("path" in received || fn.largeBody === true) {
     setBody(event, undefined, received);
     return;
   }
-  const body = joined(received);
+  const body = concatChunks(received);
   setBody(event, body, undefined);
   if (body !== undefined) checkBody(body, event.body);
 }
 
-/** Throws BodyTooLarge for a body that is above the payload limit as JSON text of the event. */
+/** Throws BodyTooLargeError for a body that is above the payload limit as JSON text of the event. */
 function checkBody(body: Buffer, text: string | null): void {
   recordValue("requestBytes", body.length);
-  if (exceedsLimitAsJson("payloadBytes", text ?? "")) throw new BodyTooLarge(LIMITS.payloadBytes.value);
+  if (exceedsLimitAsJson("payloadBytes", text ?? "")) throw new BodyTooLargeError(LIMITS.payloadBytes.value);
 }
 
 interface FailedRequest {
@@ -324,11 +350,11 @@ function writeFailure(
   thrown: unknown,
   { route, requestId, incoming, outgoing, closing, log }: FailedRequest,
 ): void {
-  if (thrown instanceof ClientGone || outgoing.destroyed) {
+  if (thrown instanceof ClientDisconnectedError || outgoing.destroyed) {
     outgoing.destroy();
-  } else if (thrown instanceof BodyTooLarge) {
+  } else if (thrown instanceof BodyTooLargeError) {
     writeRefusal(incoming, outgoing, 413, thrown.message, route.resource);
-  } else if (thrown instanceof BodiesBusy) {
+  } else if (thrown instanceof TooManyBodiesError) {
     writeRefusal(incoming, outgoing, 503, thrown.message, route.resource, RETRY_SOON);
   } else if (thrown instanceof InvocationTimeout) {
     log.error("function timed out", { function: route.fn.logicalId, requestId, error: thrown });

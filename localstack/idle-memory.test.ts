@@ -47,15 +47,16 @@ test("measures the load of this process, and shrinks its heap", () => {
   expect(process.memoryUsage().heapTotal).toBeLessThan(full);
 });
 
-test("collects garbage once a minute if the heap has grown", () => {
+test("collects garbage once a minute if the heap has grown by 8 MB and by half", () => {
   const MB = 1024 * 1024;
-  let used = 50 * MB;
+  let used = 10 * MB;
+  let live = 5 * MB;
   const collected: number[] = [];
   const end = collectPeriodically({
     used: () => used,
     collect: () => {
       collected.push(used / MB);
-      used = 45 * MB;
+      used = live;
     },
   });
   const minute = (grown: number): void => {
@@ -67,14 +68,19 @@ test("collects garbage once a minute if the heap has grown", () => {
   minute(1);
   minute(7);
   minute(1);
-  expect(collected).toEqual([58, 53]);
-  used = 20 * MB;
+  expect(collected).toEqual([18, 13]);
+  used = 2 * MB;
   minute(0);
+  live = 100 * MB;
   minute(9);
-  expect(collected).toEqual([58, 53, 29]);
+  expect(collected).toEqual([18, 13, 11]);
+  for (const grown of [20, 20, 9]) minute(grown);
+  expect(collected).toEqual([18, 13, 11]);
+  minute(1);
+  expect(collected).toEqual([18, 13, 11, 150]);
   end();
   minute(100);
-  expect(collected).toHaveLength(3);
+  expect(collected).toHaveLength(4);
 });
 
 test("frees dropped objects within a minute", () => {

@@ -33,9 +33,13 @@ export function releaseWhenIdle(options: ReleaseWhenIdleOptions = {}): void {
   timer.unref();
 }
 
-/** Interval of checks of the heap's growth, milliseconds, and the growth that triggers a collection, bytes. */
+/**
+ * Interval of checks of the heap's growth, milliseconds, and the growth that triggers a collection: bytes, and the share
+ * of what the last collection left, because the collection of a large heap is a long pause.
+ */
 const GROWTH_CHECK_INTERVAL_MS = 60_000;
 const GROWTH_BYTES = 8 * 1024 * 1024;
+const GROWTH_SHARE = 0.5;
 
 export interface CollectOptions {
   readonly collect?: () => void;
@@ -54,7 +58,7 @@ export function collectPeriodically(options: CollectOptions = {}): () => void {
   let after = used();
   const timer = setInterval(() => {
     const now = used();
-    if (now < after + GROWTH_BYTES) {
+    if (now < after + Math.max(GROWTH_BYTES, after * GROWTH_SHARE)) {
       after = Math.min(after, now);
       return;
     }
@@ -94,7 +98,7 @@ export function releaseAfterBursts(options: BurstOptions): () => void {
     if (busyShare() >= IDLE_SHARE || now < least + BURST_BYTES) return;
     collect();
     release()
-      .catch((error: unknown) => log.warn("memory could not be released", { error }))
+      .catch((error: unknown) => log.warn("releasing memory failed", { error }))
       .finally(() => {
         least = resident();
       });

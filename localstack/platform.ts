@@ -2,11 +2,12 @@ import type { LastFailure } from "../lib/events/consumer.ts";
 import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import type { Log } from "../lib/platform/log.ts";
 import type { Queues } from "../lib/platform/queues.ts";
+import { type CollaborationDeps, openCollaboration } from "./collaboration.ts";
 import { createFunctions } from "./functions.ts";
 import { type GatewayOptions, startGateway } from "./gateway.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
-import { limitedSteps } from "./step-limiter.ts";
+import { limitSteps } from "./step-limiter.ts";
 import type { Template } from "./template.ts";
 
 /** Time for requests and messages in progress when the platform stops, milliseconds. */
@@ -23,6 +24,10 @@ export interface OpenedDeps {
   readonly uploads?: UploadReceiver;
   /** Resolves when all writes are on disk, if writes resolve earlier. */
   durable?(): Promise<void>;
+  /** For the collaboration server; without it there is none. */
+  readonly collaboration?: CollaborationDeps;
+  /** Ends requests that would wait for longer than the platform takes to stop. */
+  stopWaiting?(): void;
   /** Starts the background work: the scheduler and the watch on the workflow folder. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -63,6 +68,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   const invoke = createFunctions({ root: options.root, deps: opened.deps });
   const closing: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
+    opened.stopWaiting?.();
     await Promise.all(closing.map((end) => end()));
     await opened.close();
   };
@@ -71,12 +77,25 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const { host, port, hosts, bodiesDir } = options;
     const durable = async (): Promise<void> => opened.durable?.();
     const uploads = opened.uploads === undefined ? {} : { uploads: opened.uploads };
+    const collaboration =
+      opened.collaboration === undefined
+        ? undefined
+        : openCollaboration({ functions, invoke, durable, log, deps: opened.collaboration });
+    if (collaboration !== undefined) closing.push(() => collaboration.close());
     const gateway = await startGateway({
       functions,
       invoke,
       log,
       durable,
       ...uploads,
+      ...(collaboration === undefined
+        ? {}
+        : {
+            upgrades: collaboration.upgrades,
+            requests: new Map([
+              ["/collaboration/", (incoming, target) => collaboration.handleRequest(incoming, target)],
+            ]),
+          }),
       host,
       port,
       ...(hosts === undefined ? {} : { hosts }),
@@ -90,7 +109,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       log,
       isUp: async () => (await opened.isUp?.()) ?? true,
       noteLastFailure: (failure) => opened.deps.noteLastFailure(failure),
-      ...limitedSteps(template, options.stepsAtOnce),
+      ...limitSteps(template, options.stepsAtOnce),
     });
     closing.push(() => pollers.drain(DRAIN_MS));
     await opened.start();

@@ -4,7 +4,7 @@ import type { LastFailure } from "../lib/events/consumer.ts";
 import type { Log } from "../lib/platform/log.ts";
 import type { Queues, ReceivedMessage } from "../lib/platform/queues.ts";
 import type { Functions, Invocation } from "./functions.ts";
-import { failedReceipts, queueEvent } from "./queue-event.ts";
+import { findFailedReceipts, queueEvent } from "./queue-event.ts";
 import type { StepLimiter } from "./step-limiter.ts";
 import type { TemplateFunction, TemplateSource } from "./template.ts";
 
@@ -150,7 +150,7 @@ function startPoller(
         }
       } catch (error) {
         if (stopping.signal.aborted) break;
-        log.error("messages cannot be received", { error });
+        log.error("receiving messages failed", { error });
         await pause(Math.min(RECEIVE_PAUSE_MAX_MS, RECEIVE_PAUSE_MS * 2 ** failures), stopping.signal);
         failures += 1;
       }
@@ -196,7 +196,7 @@ function startPoller(
     messages: readonly ReceivedMessage[],
   ): Promise<ReadonlySet<string>> => {
     try {
-      return failedReceipts(messages, await invocation.result);
+      return findFailedReceipts(messages, await invocation.result);
     } catch (error) {
       log.error("batch failed", { messages: messages.map((message) => message.id), error });
       await noteLast(messages, error);
@@ -211,7 +211,7 @@ function startPoller(
     try {
       await queues.delete(queue, receipts);
     } catch (error) {
-      log.error("messages that are done cannot be deleted", { messages: receipts.length, error });
+      log.error("deleting processed messages failed", { messages: receipts.length, error });
     }
   };
 
@@ -220,7 +220,7 @@ function startPoller(
       () => {
         for (const { receipt, id } of entry.messages) {
           queues.changeVisibility(queue, receipt, heldSeconds).catch((error: unknown) => {
-            log.warn("a message under work cannot be kept hidden", { message: id, error });
+            log.warn("extending the visibility timeout of a message failed", { message: id, error });
           });
         }
       },
@@ -235,7 +235,7 @@ function startPoller(
       try {
         await options.noteLastFailure?.({ queue, messageId: id, body, error });
       } catch (failure) {
-        log.error("the error of a dead letter cannot be stored", { message: id, error: failure });
+        log.error("storing the error of a dead letter failed", { message: id, error: failure });
       }
     }
   };
@@ -248,7 +248,7 @@ function startPoller(
         try {
           await queues.changeVisibility(queue, message.receipt, wait);
         } catch (error) {
-          log.warn("a failed message cannot be given back", { message: message.id, error });
+          log.warn("releasing a failed message failed", { message: message.id, error });
         }
       }),
     );
@@ -261,7 +261,7 @@ function startPoller(
       steps?.wake();
     },
     abort: () => {
-      for (const { invocation } of running) invocation?.abort(new Error("The platform stops"));
+      for (const { invocation } of running) invocation?.abort(new Error("The server is stopping"));
     },
     giveBack: () =>
       giveBack(

@@ -26,7 +26,10 @@ export function queueEvent(queue: string, messages: readonly ReceivedMessage[]) 
  * Receipts of the messages that the handler's result names as failed. As in Lambda, an id that is not in the batch fails
  * the whole batch.
  */
-export function failedReceipts(messages: readonly ReceivedMessage[], result: unknown): ReadonlySet<string> {
+export function findFailedReceipts(
+  messages: readonly ReceivedMessage[],
+  result: unknown,
+): ReadonlySet<string> {
   const named = (result as Partial<QueueResult> | null | undefined)?.batchItemFailures ?? [];
   const receipts = new Map(messages.map((message) => [message.id, message.receipt]));
   const failed = new Set<string>();

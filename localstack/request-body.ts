@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BodyReservation } from "./body-budget.ts";
 
-export class BodyTooLarge extends Error {
+export class BodyTooLargeError extends Error {
   readonly code = "body_too_large";
   readonly limitBytes: number;
   constructor(limitBytes: number) {
     super(`The body must be at most ${limitBytes} bytes`);
-    this.name = "BodyTooLarge";
+    this.name = "BodyTooLargeError";
     this.limitBytes = limitBytes;
   }
 }
 
 /** The client disconnected before it had sent its request, or before it had read the response. */
-export class ClientGone extends Error {
+export class ClientDisconnectedError extends Error {
   readonly code = "client_gone";
   constructor() {
     super("The client closed the connection");
-    this.name = "ClientGone";
+    this.name = "ClientDisconnectedError";
   }
 }
 
@@ -27,14 +27,14 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** The declared length of a body in bytes; undefined for a chunked one. */
-export function declaredLength({ headers }: IncomingMessage): number | undefined {
+export function contentLength({ headers }: IncomingMessage): number | undefined {
   const length = headers["content-length"];
   return length === undefined ? undefined : Number(length);
 }
 
 /**
- * The chunks of the body. Throws BodyTooLarge as soon as the received bytes exceed the limit, and leaves the rest
- * unread; BodiesBusy; ClientGone.
+ * The chunks of the body. Throws BodyTooLargeError as soon as the received bytes exceed the limit, and leaves the rest
+ * unread; TooManyBodiesError; ClientDisconnectedError.
  */
 export function readBody(
   incoming: IncomingMessage,
@@ -43,8 +43,8 @@ export function readBody(
   reservation: BodyReservation,
 ): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
-    if (isGone(incoming)) {
-      reject(new ClientGone());
+    if (isDisconnected(incoming)) {
+      reject(new ClientDisconnectedError());
       return;
     }
     if (incoming.headers.expect !== undefined) outgoing.writeContinue();
@@ -54,14 +54,14 @@ export function readBody(
       chunks.push(chunk);
       bytes += chunk.length;
       try {
-        if (bytes > limitBytes) throw new BodyTooLarge(limitBytes);
+        if (bytes > limitBytes) throw new BodyTooLargeError(limitBytes);
         reservation.cover(bytes);
       } catch (error) {
         finish(() => reject(error));
       }
     };
     const onEnd = (): void => finish(() => resolve(chunks));
-    const onGone = (): void => finish(() => reject(new ClientGone()));
+    const onGone = (): void => finish(() => reject(new ClientDisconnectedError()));
     const finish = (report: () => void): void => {
       incoming.off("data", onData).off("end", onEnd).off("close", onGone);
       report();
@@ -73,9 +73,9 @@ export function readBody(
 }
 
 /** Whether the connection was closed before the whole request was received. */
-export const isGone = ({ destroyed, complete }: IncomingMessage): boolean => destroyed && !complete;
+export const isDisconnected = ({ destroyed, complete }: IncomingMessage): boolean => destroyed && !complete;
 
 /** Undefined for an empty body. */
-export function joined(parts: readonly Buffer[]): Buffer | undefined {
+export function concatChunks(parts: readonly Buffer[]): Buffer | undefined {
   return parts.length <= 1 ? parts[0] : Buffer.concat(parts);
 }

@@ -1,13 +1,13 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { documentsService } from "../lib/documents/service.ts";
+import { documentsService, externalService, mediaService } from "../lib/documents/service.ts";
 import type { ProxyResult, ResponseHead } from "../lib/http/handler.ts";
 import { serviceAt } from "../lib/http/service.ts";
 import { exceedsLimitAsJson } from "../lib/platform/high-water-marks.ts";
 import { rootService, workflowsService } from "../lib/workflows/service.ts";
 import type { Connections } from "./connections.ts";
 import { type LocalResponseStream, START } from "./lambda-runtime.ts";
-import { ClientGone } from "./request-body.ts";
+import { ClientDisconnectedError } from "./request-body.ts";
 
 /** Time for a client that still sends to read the response that refuses its request, milliseconds. */
 const LINGER_MS = 1000;
@@ -18,7 +18,7 @@ const ERROR_HEADERS = {
   "x-content-type-options": "nosniff",
 } as const;
 
-const SERVICES = [rootService, workflowsService, documentsService];
+const SERVICES = [rootService, workflowsService, documentsService, externalService, mediaService];
 
 /** An error body in the format of the service that the path belongs to. */
 export function errorBody(message: string, path = ""): string {
@@ -100,7 +100,7 @@ export function writeUnread(
 const PARSER_STATUS: Readonly<Record<string, readonly [status: number, message: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive"],
   HPE_HEADER_OVERFLOW: [431, "The request line and the headers are too long"],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The extensions of a chunk are too long"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The chunk extensions are too long"],
 };
 
 /** Refuses a malformed or incomplete request, and closes the connection. */
@@ -147,12 +147,14 @@ export function writeResult(
     throw new TypeError("The function's result has no status code");
   }
   if (body !== undefined && body !== null && typeof body !== "string") {
-    throw new TypeError("The function's result has a body that is not text");
+    throw new TypeError("The body of the function's result is not a string");
   }
   const content = contentOf(body ?? "", isBase64Encoded);
   const bytes = Buffer.byteLength(content);
   if (exceedsLimitAsJson("payloadBytes", body ?? "")) {
-    throw new RangeError(`The function's result has ${bytes} bytes, more than a buffered response may have`);
+    throw new RangeError(
+      `The function's result has ${bytes} bytes, more than the limit of a buffered response`,
+    );
   }
   const all: Record<string, string | number | readonly string[]> = { ...headers, ...multiValueHeaders };
   const bodiless = statusCode === 204 || statusCode === 304;
@@ -165,7 +167,7 @@ export function writeResult(
   connections.noteUnsent(outgoing, bytes);
 }
 
-/** Lambda's response stream over a response of the server. Throws ClientGone if the client has disconnected. */
+/** Lambda's response stream over a response of the server. Throws ClientDisconnectedError if the client has disconnected. */
 export class OutgoingStream implements LocalResponseStream {
   readonly #outgoing: ServerResponse;
   readonly #close: () => boolean;
@@ -176,19 +178,17 @@ export class OutgoingStream implements LocalResponseStream {
     this.#close = close;
     this.#connections = connections;
     outgoing.on("drain", () => connections.noteSent(outgoing));
-    // Each wait for `drain` adds a listener of `close`.
-    outgoing.setMaxListeners(0);
   }
 
   [START]({ statusCode, headers, multiValueHeaders = {} }: ResponseHead): void {
-    if (this.#outgoing.destroyed) throw new ClientGone();
+    if (this.#outgoing.destroyed) throw new ClientDisconnectedError();
     const lists = Object.entries(multiValueHeaders).map(([name, values]) => [name, [...values]] as const);
     const close = this.#close() ? { connection: "close" } : {};
     this.#outgoing.writeHead(statusCode, { ...headers, ...Object.fromEntries(lists), ...close });
   }
 
   write(chunk: string | Uint8Array): boolean {
-    if (this.#outgoing.destroyed) throw new ClientGone();
+    if (this.#outgoing.destroyed) throw new ClientDisconnectedError();
     if (!this.#outgoing.headersSent) {
       this[START]({ statusCode: 200, headers: { "content-type": "application/octet-stream" } });
     }
@@ -205,6 +205,11 @@ export class OutgoingStream implements LocalResponseStream {
   once(event: "drain" | "close", listener: () => void): this {
     if (event === "close" && this.#outgoing.destroyed) queueMicrotask(listener);
     else this.#outgoing.once(event, listener);
+    return this;
+  }
+
+  off(event: "drain" | "close", listener: () => void): this {
+    this.#outgoing.off(event, listener);
     return this;
   }
 }

@@ -68,11 +68,11 @@ async function ready(program: Program): Promise<URL> {
   return new URL(health);
 }
 
-test("prints one line with its URLs and the path of the token, serves, drains on SIGTERM and exits with 0", async () => {
+test("prints its URLs and the path of the token, serves, drains on SIGTERM and exits with 0", async () => {
   const program = start();
   const health = await ready(program);
   expect(program.text.out).toMatch(
-    /^weft ready {2}automation=http:\/\/127\.0\.0\.1:\d+\/automation {2}health=http:\/\/127\.0\.0\.1:\d+\/health {2}token=data\/access-token\n$/,
+    /^weft ready {2}automation=http:\/\/127\.0\.0\.1:\d+\/automation {2}health=http:\/\/127\.0\.0\.1:\d+\/health {2}token=data\/access-token\n/,
   );
   expect(await (await fetch(health)).json()).toEqual({ status: "ok" });
   expect((await stat(join(folder, "data", "access-token"))).mode & 0o777).toBe(0o600);
@@ -86,7 +86,7 @@ test("prints one line with its URLs and the path of the token, serves, drains on
 test("prints the name of the variable if the token is in the environment", async () => {
   const program = start({ WEFT_ACCESS_TOKEN: "0123456789abcdef-test" });
   await ready(program);
-  expect(program.text.out).toMatch(/token=WEFT_ACCESS_TOKEN\n$/);
+  expect(program.text.out).toMatch(/token=WEFT_ACCESS_TOKEN\n/);
   expect(program.text.out + program.text.error).not.toContain("0123456789abcdef-test");
 });
 
@@ -168,4 +168,54 @@ test("removes unfinished snapshots of a killed process", async () => {
   const { seen } = start();
   await seen("out", /weft ready/);
   await expect(stat(left)).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+/** The login link that a program has printed. */
+async function printedLink(program: Program): Promise<string> {
+  await program.seen("out", /sign in once at \S+\n/);
+  return /sign in once at (\S+)\n/.exec(program.text.out)?.[1] ?? "";
+}
+
+test("prints a link that signs the owner in once; the session survives a kill, and the next start prints another", async () => {
+  const env = { PORT: String(await freePort()) };
+  const first = start(env);
+  const { origin } = await ready(first);
+  const link = await printedLink(first);
+  expect(link).toMatch(new RegExp(`^${origin}/login\\?token=[\\w-]{43}$`));
+  expect((await fetch(link, { method: "HEAD" })).status).toBe(200);
+  const response = await fetch(link, { redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([303, "/docs"]);
+  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(";", 1)[0] ?? "");
+  expect((await fetch(link)).status).toBe(403);
+  const email = async () => {
+    const answer = await fetch(`${origin}/api/v1.0/users/me/`, { headers: { cookie: cookies.join("; ") } });
+    return ((await answer.json()) as { email?: string }).email;
+  };
+  expect(await email()).toBe("owner@weft.local");
+
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const second = start(env);
+  await ready(second);
+  const next = await printedLink(second);
+  expect(await email()).toBe("owner@weft.local");
+
+  second.child.kill("SIGKILL");
+  await second.ended;
+  const third = start(env);
+  await ready(third);
+  await printedLink(third);
+  expect((await fetch(next)).status).toBe(403);
+  // Neither a link nor a session is in the log.
+  const secrets = [link, next].map((text) => new URL(text).searchParams.get("token") ?? "");
+  for (const secret of [...secrets, ...cookies.map((cookie) => cookie.split("=")[1] ?? "")])
+    for (const { text } of [first, second, third]) expect(text.error).not.toContain(secret);
+});
+
+test("prints no login link if users sign in at an identity provider", async () => {
+  const program = start({ OIDC_OP_URL: "https://login.example.org", OIDC_RP_CLIENT_ID: "weft" });
+  await ready(program);
+  program.child.kill("SIGTERM");
+  await program.ended;
+  expect(program.text.out).not.toContain("/login");
 });

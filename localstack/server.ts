@@ -1,6 +1,7 @@
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LocalApp } from "../lib/app/local.ts";
+import { createStartLink } from "../lib/documents/login/login-links.ts";
 import { makeDataFolder } from "../lib/platform/data-folder.ts";
 import { recordToFile } from "../lib/platform/high-water-marks-file.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
@@ -39,6 +40,8 @@ export interface RunningServer {
   /** The file with the access token; undefined if the token is in the environment. */
   readonly tokenPath: string | undefined;
   readonly log: Log;
+  /** Creates the link that signs the owner in; undefined if an identity provider does. */
+  createLoginLink(): Promise<string | undefined>;
   /** Releases caches. */
   releaseMemory(): Promise<void>;
   close(): Promise<void>;
@@ -80,7 +83,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   try {
     writeServerFile(dataDir, { url: platform.url, pid: process.pid });
   } catch (error) {
-    log.warn("other programs cannot find this server by its data folder", { error });
+    log.warn("writing the server's address to the data folder failed: commands cannot find this server", {
+      error,
+    });
   }
   log.info("started", { url: platform.url, dataDir, pid: process.pid });
   return {
@@ -89,6 +94,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     baseUrls: { automation: `${platform.url}${workflowsService.basePath}` },
     tokenPath: opened.tokenSource === "file" ? opened.tokenPath : undefined,
     log,
+    createLoginLink: async () =>
+      config.documents.login.client !== undefined
+        ? undefined
+        : createStartLink(opened.deps, publicUrl ?? reachableUrl(platform.url)),
     releaseMemory: async () => opened.releaseMemory?.(),
     close: async () => {
       log.info("stopping");
@@ -99,6 +108,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   };
 }
+
+/** Browsers cannot open the address that means all addresses. */
+const reachableUrl = (url: string): string =>
+  url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 
 /** The parser of YAML is loaded only if the bundle does not contain the template. */
 async function openTemplate(path: string, dataDir: string): Promise<Template> {
@@ -117,7 +130,8 @@ async function openApp(config: Config, resources: Resources, log: Log): Promise<
 }
 
 /**
- * The server as a program: one line on standard output when it is ready, logs on standard error. SIGTERM and
+ * The server as a program: a line on standard output when it is ready, and one with a login link, which is in no log;
+ * logs on standard error. SIGTERM and
  * SIGINT end it with 0 after a drain, a second SIGINT at once with 130. An uncaught error ends it with 1: its state is
  * then unknown, and a restart loses nothing that was accepted.
  */
@@ -149,11 +163,21 @@ export async function runServer(env: ServerOptions["env"]): Promise<void> {
     log = server.log;
     if (stopping) return;
     process.stdout.write(`${readyLine(server)}\n`);
+    await printLoginLink(server);
     releaseWhenIdle();
     collectPeriodically();
     releaseAfterBursts({ release: () => server.releaseMemory(), log });
   } catch (error) {
     fail(error);
+  }
+}
+
+async function printLoginLink(server: RunningServer): Promise<void> {
+  try {
+    const link = await server.createLoginLink();
+    if (link !== undefined) process.stdout.write(`sign in once at ${link}\n`);
+  } catch (error) {
+    server.log.warn("creating a login link failed: npx weft open creates one", { error });
   }
 }
 

@@ -56,7 +56,7 @@ export function stepLimiter(max: number): StepLimiter {
 }
 
 /** The option of the pollers for a limit of steps. */
-export function limitedSteps(template: { readonly resources: Resources }, max: number | undefined) {
+export function limitSteps(template: { readonly resources: Resources }, max: number | undefined) {
   if (max === undefined) return {};
   return { steps: { gate: stepLimiter(max), queues: stepQueues(template.resources) } };
 }

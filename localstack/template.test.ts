@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { makeTree } from "../infra/fixture-tree.ts";
-import { scan } from "../infra/scan.ts";
+import { scanFunctions } from "../infra/scan.ts";
 import { templateText } from "../infra/template/sam-template.ts";
 import { toTemplates } from "../infra/template/template.ts";
 import { readTemplate, type Template, TemplateError } from "./template.ts";
@@ -10,7 +10,7 @@ import { readTemplate, type Template, TemplateError } from "./template.ts";
 await using tree = await makeTree();
 const NESTED = "infra/stacks/workflows.yaml";
 const generated = Object.fromEntries(
-  [...toTemplates(await scan(tree.root))].map(([file, template]) => [file, templateText(template)]),
+  [...toTemplates(await scanFunctions(tree.root))].map(([file, template]) => [file, templateText(template)]),
 );
 const main = generated["template.yaml"]!;
 const nested = generated[NESTED]!;

@@ -5,7 +5,7 @@ import { parseTarget } from "./request-target.ts";
 import { writeToSocket } from "./response.ts";
 
 /** Connections that are upgraded at the same time. */
-const UPGRADED_MAX = 1000;
+const UPGRADED_MAX = 4000;
 /** Idle time after which TCP checks whether the peer still exists, milliseconds. */
 const KEEP_ALIVE_DELAY_MS = 30_000;
 

@@ -54,7 +54,7 @@ test("accepts an upload in chunks, once, at its own path only", async () => {
   const again = await put(path, data);
   expect([again.status, await again.json()]).toEqual([
     412,
-    { error: true, message: "It has been sent already" },
+    { error: true, message: "The content has already been uploaded" },
   ]);
   for (const wrong of [`${path}x`, "/blob-uploads/a.b", "/blob-uploads/a/b"])
     expect((await put(wrong, data.subarray(0, 10))).status).toBe(403);

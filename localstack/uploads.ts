@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { UPLOADS_PATH, type UploadReceiver } from "../lib/platform/blobs.ts";
-import { BodiesBusy, type BodyReservation } from "./body-budget.ts";
-import { isGone } from "./request-body.ts";
+import { type BodyReservation, TooManyBodiesError } from "./body-budget.ts";
+import { isDisconnected } from "./request-body.ts";
 import type { RequestTarget } from "./request-target.ts";
 import { writeError, writeRefusal } from "./response.ts";
 
@@ -23,30 +23,30 @@ export async function receiveUpload(options: {
     writeRefusal(incoming, outgoing, status, message, "", status === 503 ? { "retry-after": "1" } : {});
   const expected = receiver.find(path);
   if (expected === undefined || (await receiver.isAllowed?.(expected)) === false)
-    return refuse(403, "The address is not valid, or not any more");
+    return refuse(403, "The URL is invalid or has expired");
   const length = incoming.headers["content-length"];
-  if (length === undefined) return refuse(411, "The request must say how long its body is");
+  if (length === undefined) return refuse(411, "The request must have a Content-Length header");
   if (length !== String(expected.bytes)) return refuse(400, `The body must have ${expected.bytes} bytes`);
   try {
     await reservation.wait(expected.bytes);
   } catch (error) {
-    if (error instanceof BodiesBusy) return refuse(503, error.message);
+    if (error instanceof TooManyBodiesError) return refuse(503, error.message);
     throw error;
   }
-  if (isGone(incoming)) return;
+  if (isDisconnected(incoming)) return;
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-  let outcome: Awaited<ReturnType<typeof expected.take>>;
+  let outcome: Awaited<ReturnType<typeof expected.receive>>;
   try {
     // A refused body must not close the connection, which the response needs.
-    outcome = await expected.take(incoming.iterator({ destroyOnReturn: false }));
+    outcome = await expected.receive(incoming.iterator({ destroyOnReturn: false }));
   } catch (error) {
     if (!incoming.destroyed || incoming.complete) throw error;
     outgoing.destroy();
     return;
   }
-  if (outcome === "of another length") return refuse(400, `The body must have ${expected.bytes} bytes`);
-  if (outcome === "taken already")
-    return writeError(outgoing, 412, "It has been sent already", { close: closing });
+  if (outcome === "wrong length") return refuse(400, `The body must have ${expected.bytes} bytes`);
+  if (outcome === "already stored")
+    return writeError(outgoing, 412, "The content has already been uploaded", { close: closing });
   outgoing.writeHead(200, { "content-length": 0, ...(closing ? { connection: "close" } : {}) });
   outgoing.end();
 }

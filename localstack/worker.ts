@@ -6,7 +6,7 @@ import { readSetting } from "../lib/settings/read.ts";
 import { createFunctions } from "./functions.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
-import { limitedSteps } from "./step-limiter.ts";
+import { limitSteps } from "./step-limiter.ts";
 import type { TemplateFunction } from "./template.ts";
 import { readTemplateOnce } from "./template-cache.ts";
 
@@ -52,7 +52,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     heldSeconds: options.leaseSeconds,
     log,
     noteLastFailure: (failure) => opened.deps.noteLastFailure(failure),
-    ...limitedSteps(template, readSetting(environment, "STEPS_CONCURRENCY_MAX")),
+    ...limitSteps(template, readSetting(environment, "STEPS_CONCURRENCY_MAX")),
   });
   const queues = functions.flatMap(({ sources }) => sources.map(({ queue }) => queue));
   log.info("worker started", { stack, queues, pid: process.pid });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { cleanUp, cleanUpOnExit } from "./cleanup.ts";
 import { busyCores } from "./machine.ts";
-import { rounded, roundedAll } from "./numbers.ts";
+import { roundNumber, roundNumbers } from "./numbers.ts";
 
 const BUILD_BUNDLE = fileURLToPath(new URL("../../localstack/bundle/prepare.js", import.meta.url));
 
@@ -21,7 +21,7 @@ export interface Figure {
   readonly peer?: string;
 }
 
-export interface Measured {
+export interface Measurement {
   /** Measured figures, the main one first. */
   readonly figures: readonly [Figure, ...Figure[]];
   /** The cost of the bare work on the same machine, measured in the same run, by name with unit. */
@@ -45,14 +45,14 @@ export interface Benchmark {
   /** The measured peer's figure, as text. */
   readonly peer: string;
   /** Throws if the measurement fails or the measured work was not done. */
-  measure(options: BenchOptions): Promise<Measured>;
+  measure(options: BenchOptions): Promise<Measurement>;
 }
 
 /** A figure and whether it meets its target. */
 export type JudgedFigure = Omit<Figure, "atLeast"> & { readonly met?: boolean };
 
 /** The JSON line that a benchmark prints. `value`, `unit` and `target` are those of the first figure. */
-export interface Result {
+export interface BenchmarkResult {
   readonly name: string;
   readonly what: string;
   readonly value: number;
@@ -74,9 +74,9 @@ export interface Result {
 }
 
 /** Rounds the value and compares the rounded value with the target. */
-export function judge(figure: Figure): JudgedFigure {
+export function judgeFigures(figure: Figure): JudgedFigure {
   const { atLeast, ...shown } = figure;
-  const value = rounded(figure.value);
+  const value = roundNumber(figure.value);
   if (figure.target === undefined) return { ...shown, value };
   return { ...shown, value, met: atLeast ? value >= figure.target : value <= figure.target };
 }
@@ -94,8 +94,8 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
   if (minutes !== undefined && !(minutes > 0)) throw new Error("--minutes must be a number above 0");
   // Otherwise the server builds the bundle at its start, during the measurement.
   execFileSync(process.execPath, [BUILD_BUNDLE]);
-  const load = rounded(loadavg()[0] ?? 0);
-  const busy = rounded(await busyCores());
+  const load = roundNumber(loadavg()[0] ?? 0);
+  const busy = roundNumber(await busyCores());
   const at = new Date().toISOString();
   try {
     const {
@@ -104,20 +104,20 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
       details,
       faults = [],
     } = await benchmark.measure({ brief: values.brief, minutes });
-    const judged = figures.map(judge);
+    const judged = figures.map(judgeFigures);
     const { value, unit, target } = judged[0] ?? { value: 0, unit: "", target: undefined };
     const { name, what, peer } = benchmark;
-    const result: Result = {
+    const result: BenchmarkResult = {
       name,
       what,
       value,
       unit,
       target,
       peer,
-      baseline: roundedAll(baseline) as Result["baseline"],
+      baseline: roundNumbers(baseline) as BenchmarkResult["baseline"],
       met: judged.every(({ met }) => met !== false),
       figures: judged,
-      ...(roundedAll(details) as Measured["details"]),
+      ...(roundNumbers(details) as Measurement["details"]),
       brief: values.brief,
       load,
       busy_cores: busy,

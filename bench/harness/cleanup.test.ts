@@ -8,9 +8,9 @@ const CLEANUP = new URL("./cleanup.ts", import.meta.url).href;
 /** Runs a program that prints the path of its temporary folder and then executes `ending`. */
 async function folderOf(ending: string): Promise<{ folder: string; ended: Promise<unknown> }> {
   const code = `
-    import { cleanUpOnExit, temporaryFolder } from ${JSON.stringify(CLEANUP)};
+    import { cleanUpOnExit, createTemporaryFolder } from ${JSON.stringify(CLEANUP)};
     cleanUpOnExit();
-    process.stdout.write(temporaryFolder("test"), () => { ${ending} });
+    process.stdout.write(createTemporaryFolder("test"), () => { ${ending} });
   `;
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
     stdio: ["ignore", "pipe", "ignore"],

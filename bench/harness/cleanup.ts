@@ -8,14 +8,14 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const ends: (() => unknown)[] = [];
 
 /** Calls `end` at the end of the benchmark. Its promise is not awaited if the benchmark is interrupted. */
-export function atEnd(end: () => unknown): void {
+export function addCleanup(end: () => unknown): void {
   ends.push(end);
 }
 
 /** Creates a temporary folder that is removed at the end. */
-export function temporaryFolder(name: string): string {
+export function createTemporaryFolder(name: string): string {
   const path = mkdtempSync(join(tmpdir(), `weft-bench-${name}-`));
-  atEnd(() => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+  addCleanup(() => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
   return path;
 }
 

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { waitUntil } from "../../lib/testing/test-server.ts";
-import { atEnd, temporaryFolder } from "./cleanup.ts";
+import { addCleanup, createTemporaryFolder } from "./cleanup.ts";
 import { untilQuiet } from "./processes.ts";
 import { type Server, startServer } from "./server.ts";
 import { startCommand } from "./start.ts";
@@ -25,7 +25,7 @@ export interface CountingServer extends Server {
 
 /** Starts a server that counts its work, which makes it slower. */
 export async function startCountingServer(): Promise<CountingServer> {
-  const file = join(temporaryFolder("counts"), "counts.json");
+  const file = join(createTemporaryFolder("counts"), "counts.json");
   const [program = "", ...args] = startCommand();
   const server = await startServer({
     program: [program, "--import", PRELOAD, ...args],
@@ -67,7 +67,7 @@ async function traced(pid: number, work: () => Promise<unknown>): Promise<Counts
   const tracer = spawn("strace", ["-f", "-b", "execve", "-c", "-U", "calls,name", "-p", `${pid}`], {
     stdio: ["ignore", "ignore", "pipe"],
   });
-  atEnd(() => tracer.kill("SIGINT"));
+  addCleanup(() => tracer.kill("SIGINT"));
   let text = "";
   tracer.stderr.on("data", (chunk: Buffer) => {
     text += chunk.toString();

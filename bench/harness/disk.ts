@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "./cleanup.ts";
+import { createTemporaryFolder } from "./cleanup.ts";
 import { median } from "./numbers.ts";
 
 const ROUNDS = 200;
@@ -8,7 +8,7 @@ const PAGE_BYTES = 4_096;
 
 /** Time to write and fsync one page, milliseconds: the minimum of a durable commit. */
 export function fsyncMs(): number {
-  const file = openSync(join(temporaryFolder("fsync"), "file"), "w");
+  const file = openSync(join(createTemporaryFolder("fsync"), "file"), "w");
   const page = Buffer.alloc(PAGE_BYTES, "x");
   const times = Array.from({ length: ROUNDS }, () => {
     const start = performance.now();

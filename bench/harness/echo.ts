@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { atEnd } from "./cleanup.ts";
+import { addCleanup } from "./cleanup.ts";
 import { seconds, sendLoad } from "./load.ts";
-import type { LoadPlan } from "./load-plan.ts";
+import type { LoadPlan, RequestKind } from "./load-plan.ts";
 import { cpuMs } from "./processes.ts";
 
 const SERVER = fileURLToPath(new URL("./echo-server.ts", import.meta.url));
@@ -16,17 +16,25 @@ export interface Echo {
   readonly p99: number;
 }
 
-/** Measures a load against a bare node:http server that echoes JSON, in a separate process. */
-export async function measureEcho(
-  plan: Pick<LoadPlan, "connections" | "kinds" | "seconds" | "count"> & { readonly warmUp?: number },
-): Promise<Echo> {
+const GET: RequestKind = { name: "get", method: "GET", path: "/" };
+
+/**
+ * Measures a load, GET over one connection by default, against a bare node:http server that echoes JSON, in a separate
+ * process.
+ */
+export async function measureEcho({
+  connections = 1,
+  kinds = [GET],
+  warmUp = WARM_UP_REQUESTS,
+  ...length
+}: Partial<Pick<LoadPlan, "connections" | "kinds">> &
+  Pick<LoadPlan, "seconds" | "count"> & { readonly warmUp?: number }): Promise<Echo> {
   const child = fork(SERVER);
-  atEnd(() => child.kill("SIGKILL"));
+  addCleanup(() => child.kill("SIGKILL"));
   const port = await new Promise<number>((resolve) => child.once("message", (one) => resolve(Number(one))));
-  const { connections, kinds, warmUp = WARM_UP_REQUESTS } = plan;
   await sendLoad({ port, connections, kinds, count: warmUp });
   const before = cpuMs(child.pid ?? 0);
-  const report = await sendLoad({ ...plan, port });
+  const report = await sendLoad({ port, connections, kinds, ...length });
   const cpuUs = ((cpuMs(child.pid ?? 0) - before) * 1000) / report.answers;
   child.kill("SIGKILL");
   const [kind] = Object.values(report.kinds);

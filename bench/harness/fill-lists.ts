@@ -2,7 +2,7 @@ import type { Deps } from "../../lib/app/compose.ts";
 import { emitEvents } from "../../lib/events/publish.ts";
 import type { Write } from "../../lib/platform/tables.ts";
 import { artifactList } from "../../lib/workflows/artifacts/table.ts";
-import { noteLastFailure } from "../../lib/workflows/dead-letters/dead-letters.ts";
+import { recordLastFailure } from "../../lib/workflows/dead-letters/dead-letters.ts";
 import { deadLetterList } from "../../lib/workflows/dead-letters/table.ts";
 import { eventBatches } from "../../lib/workflows/findings/event-batches.ts";
 import { indexPending } from "../../lib/workflows/lists/index-list.ts";
@@ -19,7 +19,7 @@ import { workspaceList } from "../../lib/workflows/workspaces/workspace-records.
 import {
   artifactDraft,
   catalogSize,
-  letterOf,
+  deadLetterOf,
   runOf,
   STEPS_A_RUN,
   scheduleSpec,
@@ -47,7 +47,7 @@ export async function fillLists(deps: Deps, count: number): Promise<void> {
     await inParallel(eventBatches(drafts()), (batch) => emitEvents(deps, batch));
     await indexMarks(deps);
   }
-  await inParallel(upTo(count), (number) => noteLastFailure(deps, letterOf(number)));
+  await inParallel(upTo(count), (number) => recordLastFailure(deps, deadLetterOf(number)));
   await indexMarks(deps);
   await fillRuns(deps, count);
 }

@@ -4,7 +4,7 @@ import { constants, existsSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { atEnd, temporaryFolder } from "./cleanup.ts";
+import { addCleanup, createTemporaryFolder } from "./cleanup.ts";
 import type { RecordKind } from "./records.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -44,8 +44,8 @@ const KEPT_FROM = 10_000;
  * Returns a data folder with `count` records, which the caller may change. A large folder is a copy of a cached one in
  * `node_modules/.cache/weft-bench`, which is filled once for each state of the code; those of other states are removed.
  */
-export async function filledFolder(kind: RecordKind, count: number): Promise<string> {
-  const copy = join(temporaryFolder("filled"), "data");
+export async function openFilledFolder(kind: RecordKind, count: number): Promise<string> {
+  const copy = join(createTemporaryFolder("filled"), "data");
   if (count < KEPT_FROM) {
     await fill(copy, kind, count);
     return copy;
@@ -62,7 +62,7 @@ async function make(key: string, kept: string, kind: RecordKind, count: number):
   for (const name of readdirSync(CACHE))
     if (name !== key) rmSync(join(CACHE, name), { recursive: true, force: true });
   const draft = `${kept}.${process.pid}`;
-  atEnd(() => rmSync(draft, { recursive: true, force: true }));
+  addCleanup(() => rmSync(draft, { recursive: true, force: true }));
   await fill(draft, kind, count);
   renameSync(draft, kept);
 }
@@ -70,7 +70,7 @@ async function make(key: string, kept: string, kind: RecordKind, count: number):
 async function fill(dataDir: string, kind: RecordKind, count: number): Promise<void> {
   process.stderr.write(`filling a data folder with ${count} ${kind}\n`);
   const child = fork(CHILD);
-  atEnd(() => child.kill("SIGKILL"));
+  addCleanup(() => child.kill("SIGKILL"));
   child.send({ dataDir, kind, count });
   const code = await new Promise((resolve) => child.once("exit", resolve));
   if (code !== 0) throw new Error(`filling ended with ${code}`);

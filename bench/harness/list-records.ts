@@ -25,7 +25,7 @@ export const workflowText = 'name: workflow\nsteps:\n  - { name: one, type: bash
 export const workspaceDraft = (number: number): EventDraft => ({
   topic: "",
   source: "executor",
-  tells: "totals",
+  effect: "totals",
   workspace: `area-${number}`,
   data: { counter: "urls", add: 1 },
 });
@@ -33,7 +33,7 @@ export const workspaceDraft = (number: number): EventDraft => ({
 export const vulnerabilityDraft = (number: number): EventDraft => ({
   topic: "vuln.found",
   source: "scan",
-  tells: "vulnerability",
+  effect: "vulnerability",
   workspace: workspaceOf(number),
   data: {
     vuln_info: `template-${number % 500}`,
@@ -47,7 +47,7 @@ export const vulnerabilityDraft = (number: number): EventDraft => ({
 export const artifactDraft = (number: number): EventDraft => ({
   topic: "",
   source: "executor",
-  tells: "artifact",
+  effect: "artifact",
   workspace: workspaceOf(number),
   data: {
     artifact_path: `output/part-${number}.txt`,
@@ -56,7 +56,7 @@ export const artifactDraft = (number: number): EventDraft => ({
   },
 });
 
-export const letterOf = (number: number): LastFailure => ({
+export const deadLetterOf = (number: number): LastFailure => ({
   queue: "http",
   messageId: `letter-${number}`,
   body: `{"number":${number}}`,

@@ -53,7 +53,7 @@ async function askFor(server: Server, { path }: Query, seconds: number): Promise
   const { port, token } = server;
   const kinds = [{ name: "list", method: "GET", path: `/automation${path}` }];
   const { kinds: reports } = await sendLoad({ port, token, connections: 1, seconds, kinds });
-  if (reports.list === undefined) throw new Error("nothing was asked");
+  if (reports.list === undefined) throw new Error("no request was measured");
   return reports.list;
 }
 
@@ -74,7 +74,7 @@ const ARRIVING = {
 const ARRIVING_CONNECTIONS = 4;
 
 /** Runs `work` while `rate` events per second arrive. Returns the number of emitted events. */
-export async function whileEventsArrive(
+export async function measureDuringEvents(
   server: Server,
   rate: number,
   work: () => Promise<void>,

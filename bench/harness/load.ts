@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { atEnd } from "./cleanup.ts";
+import { addCleanup } from "./cleanup.ts";
 import type { LoadPlan, LoadReport, RecentLoad } from "./load-plan.ts";
 
 const CHILD = fileURLToPath(new URL("./load-child.ts", import.meta.url));
@@ -18,7 +18,7 @@ export interface RunningLoad {
 /** Starts a child process that sends the requests of a plan. */
 export function startLoad(plan: LoadPlan): RunningLoad {
   const child: ChildProcess = fork(CHILD, { serialization: "advanced" });
-  atEnd(() => child.kill("SIGKILL"));
+  addCleanup(() => child.kill("SIGKILL"));
   const { promise, resolve, reject } = Promise.withResolvers<LoadReport>();
   const pending: PromiseWithResolvers<RecentLoad>[] = [];
   const end = (error: Error): void => {

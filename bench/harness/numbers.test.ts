@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { median, percentile, rounded, roundedAll, slope } from "./numbers.ts";
+import { median, percentile, roundNumber, roundNumbers, slope } from "./numbers.ts";
 
 it("a percentile is one of the values, and the given share of values does not exceed it", () => {
   const values = fc.array(fc.double({ noNaN: true }), { minLength: 1 });
@@ -17,9 +17,9 @@ it("a percentile is one of the values, and the given share of values does not ex
 });
 
 it("rounds nested numbers to four digits and keeps integers", () => {
-  expect(rounded(0.123456)).toBe(0.1235);
-  expect(rounded(123_456)).toBe(123_456);
-  expect(roundedAll({ a: [1.23456, { b: 2.34567 }], c: "1.23456" })).toEqual({
+  expect(roundNumber(0.123456)).toBe(0.1235);
+  expect(roundNumber(123_456)).toBe(123_456);
+  expect(roundNumbers({ a: [1.23456, { b: 2.34567 }], c: "1.23456" })).toEqual({
     a: [1.235, { b: 2.346 }],
     c: "1.23456",
   });

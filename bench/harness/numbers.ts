@@ -1,16 +1,16 @@
 const DIGITS = 4;
 
 /** Rounds to four significant digits, the precision of a measurement; integers are unchanged. */
-export function rounded(value: number): number {
+export function roundNumber(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
 }
 
 /** Rounds all numbers of a value, also nested ones. */
-export function roundedAll(value: unknown): unknown {
-  if (typeof value === "number") return rounded(value);
-  if (Array.isArray(value)) return value.map(roundedAll);
+export function roundNumbers(value: unknown): unknown {
+  if (typeof value === "number") return roundNumber(value);
+  if (Array.isArray(value)) return value.map(roundNumbers);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, roundedAll(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, roundNumbers(one)]));
 }
 
 /** The smallest value that a share `part` (0 to 1) of all values does not exceed. NaN for an empty list. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { parseAnswer, rawRequest } from "./raw-http.ts";
+import { parseResponse, rawRequest } from "./raw-http.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 const whole = (body: string): string => `${HEAD}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -19,9 +19,9 @@ it("returns a response only when it is complete", () => {
         chunk === null ? whole(body) : chunked(body.match(new RegExp(`.{1,${chunk}}`, "gsu")) ?? []);
       const bytes = Buffer.from(text);
       for (let length = 0; length < bytes.length; length += 1)
-        expect(parseAnswer(bytes.subarray(0, length))).toBeUndefined();
-      expect(parseAnswer(bytes)?.status).toBe(200);
-      expect(parseAnswer(bytes)?.body.toString()).toBe(body);
+        expect(parseResponse(bytes.subarray(0, length))).toBeUndefined();
+      expect(parseResponse(bytes)?.status).toBe(200);
+      expect(parseResponse(bytes)?.body.toString()).toBe(body);
     }),
     { numRuns: 50 },
   );

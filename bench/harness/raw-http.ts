@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly body: Buffer;
 }
@@ -14,7 +14,7 @@ const STATUS_AT = 9;
  * Parses a response; `undefined` while it is incomplete. Supports only what the servers of a benchmark send:
  * Content-Length, or chunks of JSON, which cannot contain the text of the last chunk.
  */
-export function parseAnswer(bytes: Buffer): RawAnswer | undefined {
+export function parseResponse(bytes: Buffer): RawResponse | undefined {
   const head = headOf(bytes);
   if (head === undefined) return undefined;
   const { text, length } = head;
@@ -72,7 +72,7 @@ export class RawConnection {
   #size = 0;
   /** Minimum number of bytes of a complete response. */
   #wanted = 0;
-  #waiting: PromiseWithResolvers<RawAnswer> | undefined;
+  #waiting: PromiseWithResolvers<RawResponse> | undefined;
   #fault: Error | undefined;
 
   private constructor(socket: Socket) {
@@ -94,9 +94,9 @@ export class RawConnection {
   }
 
   /** Sends a request and resolves with the response. Rejects if the connection breaks. */
-  send(request: string): Promise<RawAnswer> {
+  send(request: string): Promise<RawResponse> {
     if (this.#fault !== undefined) return Promise.reject(this.#fault);
-    const waiting = Promise.withResolvers<RawAnswer>();
+    const waiting = Promise.withResolvers<RawResponse>();
     this.#waiting = waiting;
     this.#socket.write(request);
     return waiting.promise;
@@ -111,7 +111,7 @@ export class RawConnection {
     this.#size += chunk.length;
     if (this.#size < this.#wanted) return;
     const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held);
-    const answer = parseAnswer(bytes);
+    const answer = parseResponse(bytes);
     this.#held = answer === undefined ? [bytes] : [];
     this.#wanted = answer === undefined ? answerLength(bytes) : 0;
     if (answer === undefined) return;

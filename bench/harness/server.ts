@@ -1,5 +1,5 @@
 import { startTestServer, type TestServer, type TestServerOptions } from "../../lib/testing/test-server.ts";
-import { atEnd, temporaryFolder } from "./cleanup.ts";
+import { addCleanup, createTemporaryFolder } from "./cleanup.ts";
 import { startCommand } from "./start.ts";
 
 /** A server started like a user's, on its own data folder unless one is given; killed at the end. */
@@ -13,17 +13,17 @@ const PROFILES = process.env.WEFT_BENCH_PROFILES;
 export async function startServer(options: TestServerOptions = {}): Promise<Server> {
   const [program = "", ...args] = options.program ?? startCommand();
   const profiling = PROFILES === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${PROFILES}`];
-  const dataDir = options.dataDir ?? temporaryFolder("data");
+  const dataDir = options.dataDir ?? createTemporaryFolder("data");
   const weft = await startTestServer({ ...options, program: [program, ...profiling, ...args], dataDir });
   const server = { ...weft, port: Number(new URL(weft.url).port) };
   if (PROFILES === undefined) {
     // The data folder is removed afterwards, so the server must not write any more.
-    atEnd(() => weft.kill());
+    addCleanup(() => weft.kill());
     return server;
   }
   // Node writes the profile only on a normal exit.
   const stop = async (): Promise<void> => void (await weft.stop());
-  atEnd(stop);
+  addCleanup(stop);
   return { ...server, kill: stop };
 }
 

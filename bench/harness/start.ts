@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { atEnd } from "./cleanup.ts";
+import { addCleanup } from "./cleanup.ts";
 import { RawConnection, rawRequest } from "./raw-http.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -26,7 +26,7 @@ export function startCommand(): string[] {
   ];
 }
 
-export interface Started {
+export interface StartedServer {
   readonly port: number;
   readonly pid: number;
   /** Time from the spawn to the first 200 for the path, milliseconds. */
@@ -35,13 +35,13 @@ export interface Started {
 }
 
 /** Starts the server on a data folder and requests `path` until the status is 200. */
-export async function startTimed(dataDir: string, path: string): Promise<Started> {
+export async function startTimed(dataDir: string, path: string): Promise<StartedServer> {
   const port = await freePort();
   const [program = "", ...args] = startCommand();
   const env = { ...process.env, PORT: `${port}`, WEFT_DATA_DIR: dataDir, WEFT_ACCESS_TOKEN: BENCH_TOKEN };
   const spawnedAt = performance.now();
   const child = spawn(program, args, { env, stdio: ["ignore", "ignore", "pipe"] });
-  atEnd(() => child.kill("SIGKILL"));
+  addCleanup(() => child.kill("SIGKILL"));
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   await untilAnswered(child, port, path, spawnedAt + START_MAX_MS);
   return {

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { WebSocketServer } from "ws";
 import { writeServerFile } from "../../localstack/server-file.ts";
 import { type Check, checkMachine } from "./doctor-machine.ts";
 
@@ -110,5 +111,58 @@ test("settings that the server would refuse fail", async () => {
   expect((await examine({ WEFT_ACCESS_TOKEN: "short" })).port).toMatchObject({
     level: "fail",
     text: expect.stringContaining("WEFT_ACCESS_TOKEN"),
+  });
+});
+
+/** A server whose readiness check says this about it; it accepts WebSockets or not. */
+async function serverWith(collaboration: object, acceptsSockets = true): Promise<void> {
+  const http = createServer((_, outgoing) => outgoing.end(JSON.stringify({ collaboration })));
+  const sockets = new WebSocketServer({ noServer: true });
+  http.on("upgrade", (request, socket, head) => {
+    if (acceptsSockets) sockets.handleUpgrade(request, socket, head, () => {});
+    else socket.destroy();
+  });
+  http.listen(0, "127.0.0.1");
+  await new Promise((resolve) => http.once("listening", resolve));
+  onTestFinished(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+  const { port } = http.address() as AddressInfo;
+  writeServerFile(folder, { url: `http://127.0.0.1:${port}`, pid: process.pid });
+}
+
+test("the collaboration server is reported as reachable if its WebSocket opens, and else with a hint about proxies", async () => {
+  expect((await examine()).collaboration).toMatchObject({ level: "ok", text: "starts with the server" });
+  await serverWith({ status: "ok", rooms: 0, connections: 0 });
+  expect((await examine()).collaboration).toMatchObject({
+    level: "ok",
+    text: expect.stringContaining("accepts connections"),
+  });
+  await serverWith({ status: "ok", rooms: 0, connections: 0 }, false);
+  expect((await examine()).collaboration).toMatchObject({
+    level: "warn",
+    hint: expect.stringContaining("upgrade requests"),
+  });
+});
+
+test("the collaboration server is reported with the advice of the running server", async () => {
+  await serverWith({ status: "unavailable", advice: "It does not respond: start it." });
+  expect((await examine()).collaboration).toMatchObject({
+    level: "fail",
+    text: "It does not respond",
+    hint: "start it.",
+  });
+});
+
+test("the collaboration server of the settings is asked while no server runs", async () => {
+  const { url } = await answering(401);
+  const settings = {
+    COLLABORATION_API_URL: `${url}/collaboration/api/`,
+    COLLABORATION_SERVER_SECRET: "one",
+  };
+  expect((await examine(settings)).collaboration).toMatchObject({
+    level: "fail",
+    hint: "set the same secret in both.",
   });
 });

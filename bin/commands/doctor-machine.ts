@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, type Stats, statfsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { checkCollaborationApi } from "../../lib/documents/connections/live-connections.ts";
 import { readConfig } from "../../lib/settings/config.ts";
 import { readServerFile } from "../../localstack/server-file.ts";
 import { findUrl } from "../connection.ts";
@@ -37,6 +38,7 @@ export async function checkMachine(env: Environment, dataDir: string): Promise<C
     checkPrivate("secrets", join(dataDir, "secrets.env"), "none (optional)"),
     server,
     await checkPort(env, server.level === "ok"),
+    await checkCollaboration(env, server.level === "ok" ? findUrl(env, dataDir) : undefined),
   ];
 }
 
@@ -165,6 +167,64 @@ async function checkPort(env: Environment, isUp: boolean): Promise<Check> {
   if (code === undefined) return { name, level: "ok", text: `${port} on ${host} is free` };
   const hint = "choose another port with PORT (0 selects a free one), or another address with HOST";
   return { name, level: "fail", text: `${port} on ${host} cannot be opened (${code})`, hint };
+}
+
+/** Checks whether editors can connect, as the server with this URL or the settings say. */
+async function checkCollaboration(env: Environment, url: string | undefined): Promise<Check> {
+  const name = "collaboration";
+  const found = url === undefined ? await checkSeparate(env) : await readCollaboration(url);
+  if (found === undefined) return { name, level: "ok", text: "starts with the server" };
+  const { advice, rooms } = found;
+  if (advice !== undefined) {
+    const [text = "", hint = ""] = advice.split(/: (?=[^:]*$)/);
+    return { name, level: "fail", text, hint };
+  }
+  if (url === undefined || rooms === undefined)
+    return { name, level: "ok", text: "the separate server responds, and its keys are the same" };
+  const address = `${url.replace(/^http/, "ws")}/collaboration/ws/`;
+  if (await acceptsSockets(address)) return { name, level: "ok", text: `${address} accepts connections` };
+  const hint = "let proxies in front of the server pass on upgrade requests; until then, editors use HTTP";
+  return { name, level: "warn", text: `${address} accepts no WebSocket connections`, hint };
+}
+
+interface Collaboration {
+  readonly advice?: string | undefined;
+  /** Undefined for a separate server. */
+  readonly rooms?: number;
+}
+
+async function readCollaboration(url: string): Promise<Collaboration | undefined> {
+  const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) });
+  const body = (await response.json().catch(() => undefined)) as
+    | { collaboration?: Collaboration }
+    | undefined;
+  return body?.collaboration;
+}
+
+/** A separate server of these settings, which the document service may not have asked yet. */
+async function checkSeparate(env: Environment): Promise<Collaboration | undefined> {
+  try {
+    const { collaborationApi } = readConfig(env).documents;
+    if (collaborationApi === undefined) return undefined;
+    return { advice: await checkCollaborationApi(collaborationApi) };
+  } catch {
+    // Another check reports the invalid setting.
+    return undefined;
+  }
+}
+
+function acceptsSockets(address: string): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = new WebSocket(address);
+    const timer = setTimeout(() => end(false), RESPONSE_TIMEOUT_MS);
+    const end = (isOpen: boolean): void => {
+      clearTimeout(timer);
+      socket.close();
+      done(isOpen);
+    };
+    socket.addEventListener("open", () => end(true));
+    socket.addEventListener("error", () => end(false));
+  });
 }
 
 function listenError(host: string, port: number): Promise<string | undefined> {

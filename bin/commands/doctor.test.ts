@@ -1,13 +1,10 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LIMITS } from "../../lib/platform/limits.ts";
+import { type CommandResult, runCommand } from "../test-command.ts";
 import type { AwsReport } from "./doctor-aws.ts";
-
-const WEFT = fileURLToPath(new URL("../weft.js", import.meta.url));
 
 let folder: string;
 beforeEach(async () => {
@@ -15,14 +12,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-function doctor(...args: string[]): Promise<{ code: number; out: string; error: string }> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env.PATH, WEFT_DATA_DIR: folder, PORT: "0", WEFT_URL: "http://127.0.0.1:1" };
-    execFile(process.execPath, [WEFT, "doctor", ...args], { env, cwd: folder }, (failed, out, error) =>
-      resolve({ code: typeof failed?.code === "number" ? failed.code : 0, out, error }),
-    );
+const doctor = (...args: string[]): Promise<CommandResult> =>
+  runCommand(["doctor", ...args], {
+    cwd: folder,
+    env: { WEFT_DATA_DIR: folder, PORT: "0", WEFT_URL: "http://127.0.0.1:1" },
   });
-}
 
 const writeMeasurements = (limits: Record<string, number>, handlers: Record<string, number> = {}) =>
   writeFile(
@@ -119,9 +113,9 @@ describe("weft doctor", () => {
   it("prints the checks of the machine, or JSON", async () => {
     const { code, out } = await doctor();
     expect(code).toBe(0);
-    expect(out).toMatch(/^ok {4}node {5}24\./);
+    expect(out).toMatch(/^ok {4}node {11}24\./);
     expect(out).toMatch(
-      /^warn {2}server {3}no server responds at http:\/\/127\.0\.0\.1:1 .*\n {15}start it with: npx weft start$/m,
+      /^warn {2}server {9}no server responds at http:\/\/127\.0\.0\.1:1 .*\n {21}start it with: npx weft start$/m,
     );
     const { checks } = JSON.parse((await doctor("--json")).out);
     expect(checks[0]).toEqual({ name: "node", level: "ok", text: process.versions.node });
@@ -130,7 +124,7 @@ describe("weft doctor", () => {
   it("exits with 1 if a check fails", async () => {
     await writeFile(join(folder, "access-token"), "t\n", { mode: 0o644 });
     const { code, out, error } = await doctor();
-    expect([code, error]).toEqual([1, "weft: 1 of 8 checks failed.\n"]);
+    expect([code, error]).toEqual([1, "weft: 1 of 9 checks failed.\n"]);
     expect(out).toMatch(/^fail {2}token .*readable by other users \(0644\)\n +chmod 600 /m);
   });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDataFolder } from "../../lib/app/cli.ts";
 import { RELEASE_KEY, releaseTable } from "../../lib/upgrades/release-state.ts";
-import { type CommandResult, type RunningCommand, startCommand } from "../test-command.ts";
+import { type CommandResult, type RunningCommand, runCommand, startCommand } from "../test-command.ts";
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400 * SECOND_MS;
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const weft = (...args: string[]): Promise<CommandResult> =>
-  startCommand(args, { cwd: folder, env: { HOME: folder } }).ended;
+  runCommand(args, { cwd: folder, env: { HOME: folder } });
 const json = async (...args: string[]) => JSON.parse((await weft(...args, "--json")).out);
 
 /** Its address. */

@@ -14,10 +14,8 @@ import { printResponse } from "../responses.ts";
 import { type Column, formatTime, table } from "../table.ts";
 import { terminal } from "../terminal.ts";
 import { withUserTokens } from "../user-tokens.ts";
+import { checkEmail, SCOPES } from "../users.ts";
 
-const SCOPES = ["automation", "documents"] as const;
-const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
-const EMAIL_CHARS_MAX = 254;
 const NAME_CHARS_MAX = 100;
 const UNITS_MS: Readonly<Record<string, number>> = {
   m: 60_000,
@@ -110,8 +108,7 @@ interface CreateOptions extends ServerOptions {
 
 /** Throws UsageError. */
 function tokenRequest({ email, name, scope = [], expires }: CreateOptions): TokenRequest {
-  if (!EMAIL.test(email) || email.length > EMAIL_CHARS_MAX)
-    throw new UsageError(`--email must be an e-mail address, not '${email.slice(0, 100)}'.`);
+  checkEmail(email);
   if (name !== undefined && name.length > NAME_CHARS_MAX)
     throw new UsageError(`--name must have at most ${NAME_CHARS_MAX} characters.`);
   const scopes = SCOPES.filter((each) => scope.includes(each));

@@ -49,7 +49,7 @@ upgrade
   });
 
 async function planOf({ from, to }: PlanOptions): Promise<UpgradePlan> {
-  const [{ PRODUCT_VERSION }, { planUpgrade }, { releaseOf, UpgradeRefused }] = await Promise.all([
+  const [{ PRODUCT_VERSION }, { planUpgrade }, { releaseOf, UpgradeError }] = await Promise.all([
     import("../../lib/product-version.ts"),
     import("../../lib/upgrades/plan.ts"),
     import("../../lib/upgrades/releases.ts"),
@@ -57,7 +57,7 @@ async function planOf({ from, to }: PlanOptions): Promise<UpgradePlan> {
   try {
     return planUpgrade(from, to ?? releaseOf(PRODUCT_VERSION));
   } catch (error) {
-    if (error instanceof UpgradeRefused) throw new CommandFailure(`${error.message}.`);
+    if (error instanceof UpgradeError) throw new CommandFailure(`${error.message}.`);
     throw error;
   }
 }

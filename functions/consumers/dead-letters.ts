@@ -4,7 +4,7 @@ import { indexDeadLetters, storeDeadLetter } from "#lib/workflows/dead-letters/d
 
 export const consumer = defineConsumer({
   name: "dead-letters",
-  summary: "Keeps messages that were given up where they are seen and can be redriven",
+  summary: "Stores dead letters, so that they can be listed and redriven",
   deadLetters: true,
   queue: { maxReceiveCount: 100, batchSize: 10, concurrency: 2 },
   timeoutSeconds: 60,

@@ -6,7 +6,7 @@ import { dispatchEvent } from "#lib/workflows/triggers/dispatch-event.ts";
 
 export const consumer = defineConsumer({
   name: "dispatch",
-  summary: "Starts the runs that an event triggers and marks the event as processed",
+  summary: "Starts the runs that an event triggers, and marks the event as processed",
   rule: {
     source: ["weft.events"],
     "detail-type": ["event.recorded"],

@@ -1,7 +1,7 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { indexEvents } from "#lib/events/log/index-events.ts";
-import { type OldestUnindexed, oldestUnindexed } from "#lib/events/log/tail.ts";
+import { findOldestUnindexed, type OldestUnindexed } from "#lib/events/log/tail.ts";
 import { recordedEntry } from "#lib/events/publish.ts";
 import type { BusEnvelope } from "#lib/platform/bus.ts";
 import { indexEventRecords } from "#lib/workflows/records/index-lists.ts";
@@ -15,7 +15,7 @@ const ONE_TURN_MS = 10_000;
 
 export const consumer = defineConsumer({
   name: "index-events",
-  summary: "Brings recorded and processed events into the log's index, and what they tell of into the lists",
+  summary: "Indexes recorded and processed events, and updates the lists from them",
   rule: { source: ["weft.events"], "detail-type": ["event.recorded", "event.processed"] },
   // One message group: a single indexer numbers records at a time.
   queue: {
@@ -36,7 +36,7 @@ export const consumer = defineConsumer({
     const until = performance.now() + ONE_TURN_MS;
     let left: OldestUnindexed;
     do {
-      left = await oldestUnindexed(deps, MOST);
+      left = await findOldestUnindexed(deps, MOST);
       const { items: known, more } = left;
       // Before the events leave the tail: their records are then in the lists, or are indexed again.
       await indexEvents(deps, ids, { known, tell: (events) => indexEventRecords(deps, events, more) });

@@ -4,7 +4,7 @@ import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 
 export const consumer = defineConsumer({
   name: "send-mail",
-  summary: "Sends the mails that tell people of documents that are shared with them or asked for",
+  summary: "Sends mails about shared documents and access requests",
   rule: {
     source: ["weft.events"],
     "detail-type": ["event.recorded"],

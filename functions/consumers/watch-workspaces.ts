@@ -6,7 +6,7 @@ import type { WorkspaceChanged } from "#lib/workflows/workspaces/changed-event.t
 
 export const consumer = defineConsumer({
   name: "watch-workspaces",
-  summary: "Fires watch triggers for the files that steps change in workspaces that machines share",
+  summary: "Fires watch triggers for files that steps change in shared workspaces",
   rule: { source: ["weft.workspaces"], "detail-type": ["workspace.changed"] },
   queue: { maxReceiveCount: 8, batchSize: 10, concurrency: 4 },
   timeoutSeconds: 60,

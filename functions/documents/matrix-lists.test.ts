@@ -6,15 +6,9 @@ import {
   type Participant,
 } from "#lib/testing/test-document-fixtures.ts";
 import { planRecords } from "#lib/testing/test-document-records.ts";
-import { readDocument, write } from "#lib/testing/test-documents.ts";
+import { readDocument, writeRows } from "#lib/testing/test-documents.ts";
 import { call } from "#lib/testing/test-handler-call.ts";
-import {
-  findRowIssues,
-  type RegisteredRoute,
-  type Row,
-  registeredRoutes,
-  rowName,
-} from "#lib/testing/test-matrix.ts";
+import { type RegisteredRoute, registeredRoutes } from "#lib/testing/test-matrix.ts";
 import { SITUATIONS, situationName } from "#lib/testing/test-situations.ts";
 
 let test: TestDeps;
@@ -48,36 +42,8 @@ function get(path: string, who: Participant, parts: { id?: string; query?: Recor
 }
 const detail = (id: string, who: Participant) => get("/documents/{id}", who, { id });
 
-/** Search in a document with its own permissions. Reference 1.4. */
-const SEARCHES: readonly Row[] = [
-  {
-    endpoint: "GET /documents/search",
-    ability: "search",
-    status: 200,
-    isReadOnly: true,
-    deniedAnonymous: 403,
-    query: ({ id }) => ({ q: "", document: id }),
-    // These contain only themselves.
-    expects: ({ results }: { results: readonly Shown[] }, { id }) => [results.map((one) => one.id), [id]],
-  },
-  {
-    endpoint: "GET /documents/search",
-    variant: "an invalid page",
-    ability: "search",
-    status: 404,
-    isReadOnly: true,
-    deniedAnonymous: 403,
-    query: ({ id }) => ({ q: "", document: id, page: "x" }),
-  },
-];
-
-describe("the permission to search in a document", () => {
-  for (const row of SEARCHES)
-    it(`equals the matrix: ${rowName(row)}`, async () => {
-      expect(await findRowIssues(test, routes, row, stage)).toEqual([]);
-    });
-
-  it("matches the detail response of each document in lists and trees", async () => {
+describe("a document in lists and trees", () => {
+  it("equals its detail response in every situation", async () => {
     const all = ({ children = [], ...shown }: Shown): Shown[] => [shown, ...children.flatMap(all)];
     for (const situation of SITUATIONS) {
       test.clock.advance(300);
@@ -166,7 +132,7 @@ describe("every list", () => {
   it("shows exactly the readable documents, each once, as their details do", async () => {
     const at = new Date(test.clock.now()).toISOString();
     for (const situation of SITUATIONS) await stage.getShared(situation);
-    for (const id of stage.documents) await write(test.deps, planRecords(id, at, stage.users, ["marks"]));
+    for (const id of stage.documents) await writeRows(test.deps, planRecords(id, at, stage.users, ["marks"]));
     expect(stage.documents.size).toBe(1 + 9 * (3 + 4 * 2 * 2));
     for (const who of stage.users.keys()) {
       // Users with the link have opened the lowest document; comparing all details opens all of them.

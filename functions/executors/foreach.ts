@@ -3,7 +3,7 @@ import { toConsumerHandler } from "#lib/events/consumer.ts";
 import { stepConsumer } from "#lib/workflows/steps/consumer.ts";
 
 export const consumer = stepConsumer("foreach", {
-  summary: "Opens and closes foreach steps",
+  summary: "Starts and completes foreach steps",
   concurrency: 32,
 });
 

@@ -3,7 +3,7 @@ import { toConsumerHandler } from "#lib/events/consumer.ts";
 import { stepConsumer } from "#lib/workflows/steps/consumer.ts";
 
 export const consumer = stepConsumer("parallel-steps", {
-  summary: "Opens and closes parallel-steps",
+  summary: "Starts and completes parallel-steps",
   concurrency: 32,
 });
 

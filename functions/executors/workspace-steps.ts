@@ -6,7 +6,7 @@ export const consumer = workspaceConsumer(
   "workspace-steps",
   ["function", "http", "foreach", "parallel-steps", "llm"],
   {
-    summary: "Executes steps of other types that touch files, take long or go through many items",
+    summary: "Executes steps of the other types that use files, take long or process many items",
     concurrency: 64,
   },
 );

@@ -4,7 +4,7 @@ import { fireDueSchedules } from "#lib/workflows/schedules/fire-due-schedules.ts
 
 export const consumer = defineConsumer({
   name: "fire",
-  summary: "Fires the schedules that are due",
+  summary: "Fires due schedules",
   schedule: "rate(1 minute)",
   // Rules of many expressions fire at the same minute, and one query serves all of them.
   queue: { maxReceiveCount: 3, batchSize: 10, concurrency: 2 },

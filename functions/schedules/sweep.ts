@@ -15,7 +15,7 @@ const EVENTS_MAX = 100;
 export const consumer = defineConsumer({
   name: "sweep",
   summary:
-    "Sends the timers that are due, and again what was lost between a commit and its message; removes what is old",
+    "Sends due timers, resends messages lost between a commit and its send, and removes expired records",
   schedule: "rate(1 minute)",
   queue: { maxReceiveCount: 3, batchSize: 1, concurrency: 2 },
   timeoutSeconds: 120,

@@ -72,4 +72,11 @@ describe("conventions", () => {
     expect(brokenRules("functions/schedules/sweep.ts", line)).toEqual(["no-scans"]);
     expect(brokenRules("lib/upgrades/split-content.ts", line)).toEqual([]);
   });
+
+  it("reject loops over attempts", () => {
+    const line = "for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {";
+    expect(brokenRules("lib/documents/a.ts", line)).toEqual(["retry-on-conflict"]);
+    expect(brokenRules("lib/documents/a.test.ts", line)).toEqual([]);
+    expect(brokenRules("lib/documents/a.ts", "for (let number = 0; number < 3; number += 1) {")).toEqual([]);
+  });
 });

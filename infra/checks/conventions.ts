@@ -57,6 +57,12 @@ export const CONVENTIONS: readonly Convention[] = [
       /^(?:lib|functions)\//.test(path) && !/^lib\/(?:upgrades|platform)\//.test(path) && !isTest(path),
     isBroken: ({ text }) => /\btables\s*\.\s*scan\b/.test(withoutComments(text)),
   },
+  {
+    name: "retry-on-conflict",
+    message: "use retryOnConflict from lib/retry-on-conflict.ts instead of a loop over attempts",
+    appliesTo: (path) => /^(?:lib|functions)\//.test(path) && !isTest(path),
+    isBroken: ({ text }) => /\bfor\s*\(\s*let\s+attempts?\b/.test(text),
+  },
 ];
 
 /** Checks the project's conventions that the linter has no rule for. */

@@ -60,6 +60,7 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "service.ts",
     "access",
     "fields.ts",
+    "fold.ts",
     "tables",
     "changes",
     "users",
@@ -68,12 +69,18 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "grants",
     "events",
     "mail",
+    "attachments",
+    "updates",
     "content",
+    "media",
     "sharing",
+    "login",
+    "connections",
     "threads",
     "lists",
     "records",
     "requests",
+    "live-requests",
     "script-api",
     "configuration",
   ],
@@ -85,16 +92,16 @@ export const SERVICES: Readonly<Record<string, RegExp>> = { workflows: WORKFLOWS
 export const IMPORT_RULES: readonly ImportRule[] = [
   {
     name: "workflow-endpoints",
-    why: "an endpoint of the workflow service uses lib/http, its service, lib/events and lib/app/aws.ts",
+    why: "an endpoint of the workflow service uses lib/http, its service, lib/events, lib/app/aws.ts, and the routes of its variants",
     from: /^functions\/workflows\//,
-    only: /^lib\/(?:http|workflows|events|llm)\/|^lib\/(?:app\/aws|errors)\.ts$|^openapi\.json$|^examples\/workflow\.schema\.json$/,
+    only: /^functions\/workflows\/|^lib\/(?:http|workflows|events|llm)\/|^lib\/(?:app\/aws|errors)\.ts$|^openapi\.json$|^examples\/workflow\.schema\.json$/,
     onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
     name: "document-endpoints",
-    why: "an endpoint of the document service uses lib/http, its service, lib/events and lib/app/aws.ts",
+    why: "an endpoint of the document service uses lib/http, its service, lib/events, lib/app/aws.ts, and the routes of its variants",
     from: /^functions\/documents\//,
-    only: /^lib\/(?:http|documents|collaboration|events)\/|^lib\/(?:app\/aws|errors)\.ts$|^openapi\.json$/,
+    only: /^functions\/documents\/|^lib\/(?:http|documents|collaboration|events)\/|^lib\/(?:app\/aws|errors)\.ts$|^openapi\.json$/,
     onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
@@ -106,8 +113,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "nothing-imports-functions",
-    why: "a function is found by its folder and loaded by the path in template.yaml",
+    why: "a function is found by its folder and loaded by the path in template.yaml; an endpoint may import the route that it varies",
     from: /./,
+    except: /^functions\/(?:workflows|documents)\//,
     never: /^functions\//,
   },
   {
@@ -139,9 +147,15 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "lib-stands-alone",
-    why: "lib/ knows nothing of what is built around it",
+    why: "lib/ imports nothing from outside lib/",
     from: /^lib\//,
     never: /^(?!lib\/)(?!npm:)(?!node:)/,
+  },
+  {
+    name: "client-in-browsers",
+    why: "client/ runs in browsers, with Yjs and the Hocuspocus provider and nothing else",
+    from: /^client\//,
+    never: /^(?!client\/|npm:(?:yjs|y-protocols|@hocuspocus\/provider)(?:\/|$))/,
   },
   {
     name: "workflows-not-documents",
@@ -157,16 +171,16 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "service-ports-by-type",
-    why: "a service uses itself, lib/events, lib/ranked-index, errors, suggestions, and the types of the ports and of a page",
+    why: "a service imports itself, lib/events, lib/ranked-index, errors, retries, suggestions, cookies, and the types of the ports, of routes and of a page",
     from: SERVICE,
-    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:durations|errors|suggestion)\.ts$|^lib\/platform\/ids\.ts$/,
-    onlyTypes: /^lib\/(?:platform|settings|mail)\/[^/]+\.ts$|^lib\/http\/(?:page|route|service)\.ts$/,
+    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:durations|errors|retry-on-conflict|suggestion)\.ts$|^lib\/platform\/ids\.ts$|^lib\/http\/(?:cookies|csrf|request-origin)\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings|mail)\/[^/]+\.ts$|^lib\/http\/(?:auth|page|route|service)\.ts$/,
   },
   {
     name: "events-below-services",
-    why: "lib/events uses lib/ranked-index, errors, and the types of the ports and of a page",
+    why: "lib/events uses lib/ranked-index, errors, retries, and the types of the ports and of a page",
     from: /^lib\/events\//,
-    only: /^lib\/(?:events|ranked-index)\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
+    only: /^lib\/(?:events|ranked-index)\/|^lib\/(?:errors|retry-on-conflict)\.ts$|^lib\/platform\/ids\.ts$/,
     onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$|^lib\/http\/page\.ts$/,
   },
   {
@@ -185,9 +199,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "index-below-events",
-    why: "the ranked index knows the ports, and nothing of what it holds",
+    why: "the ranked index imports retries and the ports, and nothing about its records",
     from: /^lib\/ranked-index\//,
-    only: /^lib\/ranked-index\//,
+    only: /^lib\/ranked-index\/|^lib\/retry-on-conflict\.ts$/,
     onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
@@ -213,8 +227,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "below-the-platform",
-    why: "lib/conversion, lib/mail, lib/redaction and lib/settings are below lib/platform",
-    from: /^lib\/(?:conversion|mail|redaction|settings)\//,
+    why: "lib/antivirus, lib/conversion, lib/mail, lib/redaction and lib/settings are below lib/platform",
+    from: /^lib\/(?:antivirus|conversion|mail|redaction|settings)\//,
     never: /^lib\/platform\//,
   },
   {
@@ -244,19 +258,19 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "ports-know-no-adapter",
-    why: "a port is what every adapter has in common",
+    why: "a port imports no adapter",
     from: /^lib\/platform\/[^/]+\.ts$/,
     never: /^lib\/platform\/[^/]+\//,
   },
   {
     name: "adapters-apart",
-    why: "each adapter stands alone",
+    why: "an adapter does not import another adapter",
     from: /^lib\/platform\/embedded\//,
     never: /^lib\/platform\/aws\//,
   },
   {
     name: "aws-apart",
-    why: "what both adapters need lies beside the ports",
+    why: "code shared by both adapters is next to the ports",
     from: /^lib\/platform\/aws\//,
     never: /^lib\/platform\/embedded\//,
   },
@@ -275,7 +289,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "aws-sdk-in-its-adapter",
-    why: "only lib/platform/aws speaks to AWS",
+    why: "only lib/platform/aws uses the AWS SDK",
     from: /./,
     except: /^lib\/platform\/aws\//,
     never: /^npm:@(?:aws-sdk|smithy)\//,

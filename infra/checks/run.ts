@@ -102,8 +102,8 @@ function runProgram(root: string, argv: readonly string[]): Promise<Outcome> {
 const MS_PER_SECOND = 1000;
 
 /**
- * Runs the named parts, or all of them, in sequence; continues after a failure. Exit code: 0 if all parts pass, 1 if
- * one fails, 2 for an unknown name.
+ * Runs the named parts, or all of them, at the same time, and prints their results in their order. Exit code: 0 if all
+ * parts pass, 1 if one fails, 2 for an unknown name.
  */
 export async function runChecks(
   root: string,
@@ -116,14 +116,12 @@ export async function runChecks(
     print(`unknown part: ${unknown.join(", ")}. Parts: ${parts.map((part) => part.name).join(", ")}`);
     return 2;
   }
+  const started = parts
+    .filter(({ name }) => names.length === 0 || names.includes(name))
+    .map((part) => ({ part, running: runPart(part, root) }));
   let code: 0 | 1 = 0;
-  for (const part of parts.filter(({ name }) => names.length === 0 || names.includes(name))) {
-    const start = performance.now();
-    const outcome = await part.run(root).catch((error: unknown) => ({
-      ok: false,
-      output: error instanceof Error ? error.message : String(error),
-    }));
-    const seconds = ((performance.now() - start) / MS_PER_SECOND).toFixed(1);
+  for (const { part, running } of started) {
+    const { outcome, seconds } = await running;
     print(`${outcome.ok ? "ok  " : "FAIL"} ${part.name} ${seconds}s`);
     if ((!outcome.ok || part.verbose === true) && outcome.output !== "")
       print(outcome.output.replace(/^/gm, "     "));
@@ -133,6 +131,15 @@ export async function runChecks(
     }
   }
   return code;
+}
+
+async function runPart(part: Part, root: string): Promise<{ outcome: Outcome; seconds: string }> {
+  const start = performance.now();
+  const outcome = await part.run(root).catch((error: unknown) => ({
+    ok: false,
+    output: error instanceof Error ? error.message : String(error),
+  }));
+  return { outcome, seconds: ((performance.now() - start) / MS_PER_SECOND).toFixed(1) };
 }
 
 if (import.meta.main) {

@@ -17,7 +17,18 @@ export interface Finding {
 }
 
 /** Folders that contain source code. */
-const FOLDERS = ["bench", "bin", "examples", "functions", "infra", "lib", "localstack", "tests", "web"];
+const FOLDERS = [
+  "bench",
+  "bin",
+  "client",
+  "examples",
+  "functions",
+  "infra",
+  "lib",
+  "localstack",
+  "tests",
+  "web",
+];
 const CODE = /\.(?:ts|tsx|mts|js|mjs)$/;
 
 /** Tests, test support (`test-*.ts`), and the contract suite of the adapters. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { addUp } from "./totals.ts";
+import { sumTotals } from "./totals.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ async function reportOf(
 
 it("adds up passed, failed and skipped tests", async () => {
   const paths = [await reportOf("a", 3, 0), await reportOf("b", 4, 0)];
-  expect(addUp(paths)).toEqual({
+  expect(sumTotals(paths)).toEqual({
     line: "7 passed, 0 failed, 6 skipped",
     isSuccess: true,
     issues: [],
@@ -48,7 +48,7 @@ it("lists the ten slowest files of all reports, slowest first", async () => {
     await reportOf("a", 1, 0, true, [file("lib/slow.test.ts", 61_500), ...many]),
     await reportOf("b", 1, 0, true, [file("lib/slower.test.ts", 90_000)]),
   ];
-  const { slowest } = addUp(paths);
+  const { slowest } = sumTotals(paths);
   expect(slowest).toHaveLength(10);
   expect(slowest.slice(0, 2)).toEqual(["90.0 s  lib/slower.test.ts", "61.5 s  lib/slow.test.ts"]);
 });
@@ -72,7 +72,7 @@ it("reports each failed test: its file, its full name and the first lines of the
     },
     { name: join(process.cwd(), "lib/other.test.ts"), status: "passed", message: "", assertionResults: [] },
   ]);
-  const { failures } = addUp([path]);
+  const { failures } = sumTotals([path]);
   expect(failures).toHaveLength(1);
   const lines = failures[0]?.split("\n") ?? [];
   expect(lines.slice(0, 3)).toEqual([
@@ -92,7 +92,7 @@ it("reports a file that could not be collected", async () => {
       assertionResults: [],
     },
   ]);
-  expect(addUp([path]).failures).toEqual(["FAILED lib/some.test.ts\n    no such module"]);
+  expect(sumTotals([path]).failures).toEqual(["FAILED lib/some.test.ts\n    no such module"]);
 });
 
 it("prints only the totals on standard output, and at most 20 failures on standard error", async () => {
@@ -114,18 +114,18 @@ it("prints only the totals on standard output, and at most 20 failures on standa
 
 it("does not pass if a test failed, a runner failed, no test ran, or there is no report", async () => {
   const good = await reportOf("good", 3, 0);
-  expect(addUp([good, await reportOf("failed", 1, 1)])).toMatchObject({
+  expect(sumTotals([good, await reportOf("failed", 1, 1)])).toMatchObject({
     line: "4 passed, 1 failed, 6 skipped",
     isSuccess: false,
   });
-  expect(addUp([good, await reportOf("crashed", 2, 0, false)])).toMatchObject({ isSuccess: false });
-  expect(addUp([good, await reportOf("empty", 0, 0)])).toMatchObject({ isSuccess: false });
-  expect(addUp([])).toMatchObject({ line: "0 passed, 0 failed, 0 skipped", isSuccess: false });
+  expect(sumTotals([good, await reportOf("crashed", 2, 0, false)])).toMatchObject({ isSuccess: false });
+  expect(sumTotals([good, await reportOf("empty", 0, 0)])).toMatchObject({ isSuccess: false });
+  expect(sumTotals([])).toMatchObject({ line: "0 passed, 0 failed, 0 skipped", isSuccess: false });
 });
 
 it("counts the other reports if one is missing or truncated", async () => {
   const cut = join(folder, "cut");
   await writeFile(cut, '{"numPassedTests": 1');
-  const { line, isSuccess, issues } = addUp([join(folder, "missing"), cut, await reportOf("good", 3, 0)]);
+  const { line, isSuccess, issues } = sumTotals([join(folder, "missing"), cut, await reportOf("good", 3, 0)]);
   expect([line, isSuccess, issues.length]).toEqual(["3 passed, 0 failed, 3 skipped", false, 2]);
 });

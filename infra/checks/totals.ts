@@ -53,7 +53,7 @@ export interface Totals {
 }
 
 /** Adds up the reports at the given paths. A report that cannot be read is an issue; the others still count. */
-export function addUp(paths: readonly string[]): Totals {
+export function sumTotals(paths: readonly string[]): Totals {
   const totals = { passed: 0, failed: 0, skipped: 0 };
   const issues: string[] = [];
   const failures: string[] = [];
@@ -115,7 +115,7 @@ function formatFailure(title: string, message: string): string {
  * go to standard error. The exit code is 1 if a test failed or no test ran.
  */
 if (import.meta.main) {
-  const { line, isSuccess, issues, failures, slowest } = addUp(process.argv.slice(2));
+  const { line, isSuccess, issues, failures, slowest } = sumTotals(process.argv.slice(2));
   console.log(["The slowest test files:", ...slowest].join("\n"));
   for (const failure of failures.slice(0, SHOWN_FAILURES)) console.error(failure);
   const more = failures.length - SHOWN_FAILURES;

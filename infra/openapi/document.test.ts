@@ -5,7 +5,7 @@ import { wholeNumber } from "../../lib/http/page.ts";
 import { defineRoute, type Route } from "../../lib/http/route.ts";
 import { workflowsService } from "../../lib/workflows/service.ts";
 import { makeTree } from "../fixture-tree.ts";
-import { type ScannedRoute, scan } from "../scan.ts";
+import { type ScannedRoute, scanFunctions } from "../scan.ts";
 import { Components } from "./components.ts";
 import { toOpenApi } from "./document.ts";
 
@@ -14,7 +14,7 @@ type Json = any;
 
 async function fixtureDocument(): Promise<Json> {
   await using tree = await makeTree();
-  return toOpenApi((await scan(tree.root)).routes, "1.2.3");
+  return toOpenApi((await scanFunctions(tree.root)).routes, "1.2.3");
 }
 
 function scanned(fields: Partial<Route>): ScannedRoute {
@@ -48,12 +48,17 @@ describe("the OpenAPI document", () => {
     ]);
   });
 
+  it("omits routes that are not part of the API", () => {
+    const files = scanned({ method: "GET", path: "/files/{file}", includeInSchema: false });
+    expect(toOpenApi([files], "1.2.3").paths).toEqual({});
+  });
+
   it("describes query parameters as they are sent, before any transformation", () => {
     expect(document.paths["/automation/event-logs"].get.parameters).toEqual([
       {
         name: "offset",
         in: "query",
-        description: "Records to skip",
+        description: "Number of records to skip",
         schema: { type: "integer", minimum: 0, default: 0 },
       },
       {
@@ -124,8 +129,8 @@ describe("the OpenAPI document", () => {
     expect(documents.components.schemas.DocumentsError.properties).toEqual({ detail: { type: "string" } });
   });
 
-  it("requires a token except on public routes", () => {
-    expect(document.security).toEqual([{ bearer: [] }]);
+  it("requires a token or a session except on public routes", () => {
+    expect(document.security).toEqual([{ bearer: [] }, { session: [] }]);
     expect(document.paths["/health"].get.security).toEqual([]);
     expect(document.paths["/health"].get.responses).not.toHaveProperty("401");
     expect(document.paths["/automation/event-logs"].get).not.toHaveProperty("security");

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type * as z from "zod";
+import { SESSION_COOKIE } from "../../lib/documents/login/session-id.ts";
 import { ERROR_STATUS } from "../../lib/errors.ts";
 import { pagination } from "../../lib/http/page.ts";
 import { isBodiless } from "../../lib/http/response.ts";
@@ -25,8 +26,11 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   500: "Internal error",
 };
 
+const CREDENTIALS: readonly JsonSchema[] = [{ bearer: [] }, { session: [] }];
+
 /**
- * The OpenAPI 3.1 document of all routes. Omits catch-all routes (`ANY`), which are the gateway's 404.
+ * The OpenAPI 3.1 document of all routes. Omits catch-all routes (`ANY`), which are the gateway's 404, and
+ * routes with `includeInSchema: false`.
  * Throws if a route's path and its `params` schema have different parameters.
  */
 export function toOpenApi(routes: readonly ScannedRoute[], version: string): JsonSchema {
@@ -34,7 +38,7 @@ export function toOpenApi(routes: readonly ScannedRoute[], version: string): Jso
   const paths: Record<string, Record<string, JsonSchema>> = {};
   const listed = routes
     .map(({ route }) => route)
-    .filter((route) => route.method !== "ANY")
+    .filter((route) => route.method !== "ANY" && route.includeInSchema !== false)
     .sort(
       (left, right) => byCodeUnits(fullPath(left), fullPath(right)) || byCodeUnits(left.method, right.method),
     );
@@ -46,11 +50,14 @@ export function toOpenApi(routes: readonly ScannedRoute[], version: string): Jso
     openapi: "3.1.0",
     info: { title: "Weft", version, license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: "/" }],
-    security: [{ bearer: [] }],
+    security: CREDENTIALS,
     tags: [...new Set(listed.map((route) => route.tag))].sort(byCodeUnits).map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },
+      },
       schemas: components.toObject(),
     },
   };
@@ -58,7 +65,7 @@ export function toOpenApi(routes: readonly ScannedRoute[], version: string): Jso
 
 const SECURITY: Readonly<Record<Route["auth"], JsonSchema>> = {
   required: {},
-  optional: { security: [{}, { bearer: [] }] },
+  optional: { security: [{}, ...CREDENTIALS] },
   none: { security: [] },
 };
 
@@ -127,6 +134,10 @@ function requestBody(route: Route, body: z.ZodType, components: Components): Jso
   if (route.bodyKind === undefined || route.bodyKind === "json" || route.bodyKind === "large") {
     const schema = components.of(route.bodySchema ?? body, `${toPascalCase(route.operationId)}Body`);
     return { required: true, content: { [JSON_TYPE]: { schema } } };
+  }
+  if (route.bodyKind === "multipart") {
+    const schema = components.of(route.bodySchema ?? body, `${toPascalCase(route.operationId)}Body`);
+    return { required: true, content: { "multipart/form-data": { schema } } };
   }
   const types = route.bodyTypes ?? ["text/plain"];
   return {

@@ -12,7 +12,7 @@ import type { IndexSpec } from "../../lib/platform/tables.ts";
 import { listOf, type Part, partOf, resolveText, toNumber, toReference } from "./intrinsics.ts";
 
 /** Returns the text of a nested template by its path relative to the main template's folder. */
-export type ReadNested = (location: string) => string;
+export type ReadNestedTemplate = (location: string) => string;
 
 /**
  * The tables, queues, buses, rules and buckets that a template and its nested templates declare, with their names in
@@ -23,7 +23,7 @@ export function blueprintOfTemplate(
   text: string,
   stack: string,
   bucket: string,
-  readNested: ReadNested,
+  readNested: ReadNestedTemplate,
 ): Blueprint {
   const opened = openTemplate(text, ".", readNested);
   const parts = flatten(opened).map((template) => blueprintOf(template, stack, bucket));
@@ -44,7 +44,7 @@ interface Template {
   readonly nested: ReadonlyMap<string, Template>;
 }
 
-function openTemplate(text: string, folder: string, readNested: ReadNested): Template {
+function openTemplate(text: string, folder: string, readNested: ReadNestedTemplate): Template {
   const { Resources, Outputs } = partOf(parse(text));
   const resources = Object.entries(partOf(Resources));
   const nested = mapResources({ resources }, "AWS::Serverless::Application", ({ Location }, id) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { compareRoles, covers } from "./compare-roles.ts";
+import { compareRoles, coversPermission } from "./compare-roles.ts";
+import { arn, type Permission, s3Arn } from "./permissions.ts";
 import { readRoles } from "./policies.ts";
-import { arn, type Right, s3Arn } from "./rights.ts";
 
 /** A function with a queue, whose role has these statements in addition to those that Lambda needs. */
 const template = (...statements: object[]): string =>
@@ -73,12 +73,12 @@ const TABLES = {
 };
 const BLOBS = { Effect: "Allow", Action: ["s3:GetObject"], Resource: s3Arn("bucket/runs/*") };
 
-const issues = (statements: object[], done: readonly Right[] | undefined) =>
+const issues = (statements: object[], done: readonly Permission[] | undefined) =>
   compareRoles(
     readRoles(template(...statements), { StackName: "s" }),
     new Map(done === undefined ? [] : [["Work", done]]),
   );
-const onRuns = (action: string): Right => ({ action, resource: arn("dynamodb", "table/s-runs") });
+const onRuns = (action: string): Permission => ({ action, resource: arn("dynamodb", "table/s-runs") });
 const GET = { action: "s3:GetObject", resource: s3Arn("bucket/runs/1/values") };
 
 describe("compareRoles", () => {
@@ -131,7 +131,7 @@ describe("the functions of a template", () => {
 
 describe("a grant", () => {
   const grant = (resource: string) =>
-    covers({ action: "a", resource }, { action: "a", resource: "x/runs/1/y" });
+    coversPermission({ action: "a", resource }, { action: "a", resource: "x/runs/1/y" });
 
   it("covers its resource, exact or by pattern, and no other", () => {
     for (const resource of ["x/runs/1/y", "*", "x/runs/*", "x/*/y", "x/*1*y"])
@@ -141,6 +141,6 @@ describe("a grant", () => {
   });
 
   it("covers only its own action", () => {
-    expect(covers({ action: "a", resource: "*" }, { action: "b", resource: "x" })).toBe(false);
+    expect(coversPermission({ action: "a", resource: "*" }, { action: "b", resource: "x" })).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
+import type { Permission } from "./permissions.ts";
 import type { DeployedFunction, DeployedRoles } from "./policies.ts";
-import type { Right } from "./rights.ts";
 
 /** Issues of a stack's roles, one line each; none if all lists are empty. */
 export interface RoleIssues {
@@ -15,16 +15,19 @@ export interface RoleIssues {
  * Compares the requests of functions, by actor, with the grants of their stack's roles. A function that was called
  * has an entry, even if it is empty.
  */
-export function compareRoles(roles: DeployedRoles, done: ReadonlyMap<string, readonly Right[]>): RoleIssues {
+export function compareRoles(
+  roles: DeployedRoles,
+  done: ReadonlyMap<string, readonly Permission[]>,
+): RoleIssues {
   const missing = new Set<string>();
-  const used = new Set<Right>();
+  const used = new Set<Permission>();
   for (const fn of roles.functions) {
     const granted = roles.granted.get(fn.role) ?? [];
     for (const right of [...(done.get(fn.actor) ?? []), ...lambdaRights(roles, fn)]) {
-      const covering = granted.filter((grant) => covers(grant, right));
+      const covering = granted.filter((grant) => coversPermission(grant, right));
       for (const grant of covering) used.add(grant);
       if (covering.length === 0)
-        missing.add(`${fn.role}, as ${fn.logicalId} needs it: ${formatRight(right)}`);
+        missing.add(`${fn.role}, as ${fn.logicalId} needs it: ${formatPermission(right)}`);
     }
   }
   return {
@@ -32,14 +35,14 @@ export function compareRoles(roles: DeployedRoles, done: ReadonlyMap<string, rea
     missing: [...missing].sort(),
     unused: [...roles.granted]
       .flatMap(([role, grants]) =>
-        grants.filter((grant) => !used.has(grant)).map((grant) => `${role}: ${formatRight(grant)}`),
+        grants.filter((grant) => !used.has(grant)).map((grant) => `${role}: ${formatPermission(grant)}`),
       )
       .sort(),
   };
 }
 
 /** Requests that Lambda makes with the function's role, which the emulators do not: for its log and its queues. */
-function lambdaRights({ logs }: DeployedRoles, { queues }: DeployedFunction): Right[] {
+function lambdaRights({ logs }: DeployedRoles, { queues }: DeployedFunction): Permission[] {
   // The last one is for the handler, which changes the visibility of messages only in Lambda.
   const polling = [
     "ReceiveMessage",
@@ -55,7 +58,7 @@ function lambdaRights({ logs }: DeployedRoles, { queues }: DeployedFunction): Ri
 }
 
 /** Whether a grant, whose resource may contain `*`, covers a request. */
-export function covers(grant: Right, { action, resource }: Right): boolean {
+export function coversPermission(grant: Permission, { action, resource }: Permission): boolean {
   if (grant.action !== action) return false;
   const [first = "", ...rest] = grant.resource.split("*");
   if (rest.length === 0) return resource === first;
@@ -70,4 +73,4 @@ export function covers(grant: Right, { action, resource }: Right): boolean {
   return true;
 }
 
-const formatRight = ({ action, resource }: Right): string => `${action} on ${resource}`;
+const formatPermission = ({ action, resource }: Permission): string => `${action} on ${resource}`;

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { listOf, type Part, partOf, toReference } from "../provision/intrinsics.ts";
-import { ACCOUNT_AND_REGION, type Right } from "./rights.ts";
+import { ACCOUNT_AND_REGION, type Permission } from "./permissions.ts";
 
 /** The actor of the functions that a worker runs instead of Lambda. */
 export const WORKER = "Worker";
@@ -20,7 +20,7 @@ export interface DeployedFunction {
 export interface DeployedRoles {
   readonly functions: readonly DeployedFunction[];
   /** By the role's logical id; `*` in a resource matches any text. */
-  readonly granted: ReadonlyMap<string, readonly Right[]>;
+  readonly granted: ReadonlyMap<string, readonly Permission[]>;
   /** ARN of the log streams of all functions. */
   readonly logs: string;
 }
@@ -100,7 +100,7 @@ export function policySizes(
   );
 }
 
-function grantsOf(role: string, { Statement }: Part, value: (given: unknown) => string): Right[] {
+function grantsOf(role: string, { Statement }: Part, value: (given: unknown) => string): Permission[] {
   return listOf(Statement).flatMap((statement) => {
     const { Effect, Action, Resource, ...others } = partOf(statement);
     if (Effect !== "Allow" || Object.keys(others).length > 0)

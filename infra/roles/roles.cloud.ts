@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { compareRoles } from "./compare-roles.ts";
 import { openInstallation } from "./test-installation.ts";
 import { startRecorder } from "./test-recorder.ts";
-import { tour } from "./test-tour.ts";
+import { runTour } from "./test-tour.ts";
 
 /** Characters of the functions' log in an error. */
 const LOG_SHOWN = 4_000;
@@ -27,7 +27,7 @@ test("every function has the rights that it needs, and no role has a right that 
       const now = clocks[logicalId];
       return now === undefined ? undefined : { now: () => now };
     });
-    await tour(installation).catch((cause: unknown) => {
+    await runTour(installation).catch((cause: unknown) => {
       throw new Error(`the tour failed: ${String(cause)}\n${installation.log().slice(-LOG_SHOWN)}`, {
         cause,
       });

@@ -1,12 +1,14 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { PutParameterCommand } from "@aws-sdk/client-ssm";
 import { openStoredDeps } from "../../lib/app/aws.ts";
-import type { Deps } from "../../lib/app/compose.ts";
-import { composeDeps } from "../../lib/app/compose.ts";
+import { composeDocumentDeps, type DocumentDeps } from "../../lib/app/compose.ts";
 import { openWorker } from "../../lib/app/worker.ts";
 import type { Handler } from "../../lib/http/handler.ts";
 import { openNetwork } from "../../lib/network/network.ts";
@@ -15,6 +17,7 @@ import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
 import { converterName } from "../../lib/platform/conversions.ts";
 import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
+import { startTestOidcProvider, type TestOidcProvider } from "../../lib/testing/test-oidc-provider.ts";
 import { type AnyHandler, createFunctions, type Functions } from "../../localstack/functions.ts";
 import { startGateway } from "../../localstack/gateway.ts";
 import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
@@ -24,7 +27,6 @@ import { startWorker } from "../../localstack/worker.ts";
 import { provisionTemplate } from "../provision.ts";
 import { settingDefaults } from "../template/step-settings.ts";
 import { type DeployedRoles, readRoles, WORKER } from "./policies.ts";
-import { startLambda } from "./test-lambda.ts";
 import type { Recorder } from "./test-recorder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -38,12 +40,16 @@ export interface Installation extends AsyncDisposable {
   readonly token: string;
   /** The token of a server that creates documents for users. */
   readonly serverToken: string;
+  /** The key of the collaboration server. */
+  readonly collaborationKey: string;
+  /** Where users log in. */
+  readonly provider: TestOidcProvider;
   /** `http://HOST:PORT` of the gateway. */
   readonly url: string;
   /** Invokes a function as Lambda does; returns its result. */
   call(logicalId: string, event: unknown): Promise<unknown>;
   /** The stack's resources, for callers other than its functions. */
-  readonly outside: Deps;
+  readonly outside: DocumentDeps;
   /** From now on scripts work on documents as the user with this email address, instead of the owner. */
   writeAs(email: string): void;
   /** Starts polling the queues; a worker polls those that Lambda does not. */
@@ -59,11 +65,13 @@ export interface Installation extends AsyncDisposable {
  */
 export async function openInstallation(
   recorder: Recorder,
-  clockOf: (logicalId: string) => Deps["clock"] | undefined,
+  clockOf: (logicalId: string) => DocumentDeps["clock"] | undefined,
 ): Promise<Installation> {
   const stack = `roles-${randomUUID().slice(0, 8)}`;
   const bucket = blobsBucketOf(stack);
-  const [token, serverToken] = [randomUUID(), randomUUID()];
+  const [token, serverToken, collaborationKey] = [randomUUID(), randomUUID(), randomUUID()];
+  const provider = await startTestOidcProvider();
+  const { OIDC_RP_CLIENT_SECRET = "", OIDC_OP_URL = "", OIDC_TIMEOUT = "", ...login } = provider.settings;
   const parameters = {
     token: `/${stack}/token`,
     secrets: `/${stack}/secrets`,
@@ -74,7 +82,8 @@ export async function openInstallation(
     [parameters.token]: token,
     [`${parameters.secrets}/TOUR_KEY`]: randomUUID(),
     [`${parameters.documents}/OIDC_RS_PRIVATE_KEY_STR`]: privateKey(),
-    [`${parameters.documents}/Y_PROVIDER_API_KEY`]: randomUUID(),
+    [`${parameters.documents}/Y_PROVIDER_API_KEY`]: collaborationKey,
+    [`${parameters.documents}/OIDC_RP_CLIENT_SECRET`]: OIDC_RP_CLIENT_SECRET,
     [`${parameters.documents}/SERVER_TO_SERVER_API_TOKENS`]: serverToken,
     [`${parameters.documents}/THEME_CUSTOMIZATION_FILE_PATH`]: '{"name":"tour"}',
     [`${parameters.secrets}/DJANGO_EMAIL_HOST_PASSWORD`]: randomUUID(),
@@ -88,7 +97,10 @@ export async function openInstallation(
     SecretsPath: parameters.secrets,
     DocumentSecretsPath: parameters.documents,
     DocumentSecrets:
-      "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, SERVER_TO_SERVER_API_TOKENS, THEME_CUSTOMIZATION_FILE_PATH",
+      "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, OIDC_RP_CLIENT_SECRET, SERVER_TO_SERVER_API_TOKENS, THEME_CUSTOMIZATION_FILE_PATH",
+    OidcOpUrl: OIDC_OP_URL,
+    OidcTimeout: OIDC_TIMEOUT,
+    DocumentSettings: JSON.stringify({ ...login, LOGIN_REDIRECT_URL: "/in" }),
     HttpStepPrivateAddresses: "allow",
     // Nothing listens on this port.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
@@ -101,10 +113,11 @@ export async function openInstallation(
   };
   const { template, files } = readTemplateFiles(join(ROOT, "template.yaml"));
   const { functions, resources } = template;
-  // The first is the main template, which has no functions.
-  const roles = await Promise.all(
-    files.slice(1).map(async (file) => readRoles(await readFile(file, "utf8"), values)),
-  );
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  // The main template and the stack of the collaboration server have no functions.
+  const roles = texts
+    .filter((text) => text.includes("Type: AWS::Serverless::Function"))
+    .map((text) => readRoles(text, values));
   // In addition to the template's environment: the endpoint of AWS, and nothing else of this process.
   const lambda = await startLambda((name, event) => {
     if (name !== converterName(stack)) throw new Error(`unknown function: ${name}`);
@@ -156,7 +169,7 @@ export async function openInstallation(
       const documents = Object.defineProperty({ ...config.documents }, "workflowsEmail", {
         get: () => writerEmail,
       });
-      return composeDeps({ ...ports, scripts }, { ...config, documents }, ownDeps);
+      return composeDocumentDeps({ ...ports, scripts }, { ...config, documents }, ownDeps);
     });
     const deps = { ...stored, log, network };
     return clock === undefined ? deps : { ...deps, clock };
@@ -174,12 +187,14 @@ export async function openInstallation(
   });
   const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
   const [first] = environments.values();
-  const outside = await openStoredDeps(first ?? {}, composeDeps);
+  const outside = await openStoredDeps(first ?? {}, composeDocumentDeps);
   const pollers: { drain(boundMs: number): Promise<void> }[] = [];
   return {
     roles,
     token,
     serverToken,
+    collaborationKey,
+    provider,
     outside,
     url: gateway.url,
     call: (logicalId, event) => invokeFunction(invoke, functions, logicalId, event),
@@ -216,6 +231,7 @@ export async function openInstallation(
       await Promise.all([gateway.close(DRAIN_MS), ...pollers.map((one) => one.drain(DRAIN_MS))]);
       await Promise.all([runner, ...workers].map((one) => one.close()));
       lambda.close();
+      await provider[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -277,4 +293,33 @@ function invokeFunction(
   const fn = functions.find((one) => one.logicalId === logicalId);
   if (fn === undefined) throw new Error(`unknown function: ${logicalId}`);
   return invoke.start(fn, event, { requestId: randomUUID() }).result;
+}
+
+/** A fake of Lambda for functions that invoke others by name: without Docker, emulators do not run functions. */
+interface TestLambda {
+  /** For `AWS_ENDPOINT_URL_LAMBDA`. */
+  readonly url: string;
+  close(): void;
+}
+
+/** `call` gets the function's name and the payload; an error that it throws is returned as Lambda returns it. */
+async function startLambda(call: (name: string, event: unknown) => Promise<unknown>): Promise<TestLambda> {
+  const server = createServer(async (incoming, outgoing) => {
+    const name = /^\/2015-03-31\/functions\/([\w-]+)\/invocations$/.exec(incoming.url ?? "")?.[1] ?? "";
+    try {
+      const answer = await call(name, await json(incoming));
+      outgoing.end(JSON.stringify(answer));
+    } catch (error) {
+      outgoing.setHeader("x-amz-function-error", "Unhandled");
+      outgoing.end(JSON.stringify({ errorMessage: String(error) }));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }

@@ -1,16 +1,21 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { covers } from "./compare-roles.ts";
-import { type CommandInput, missingObjectRights, type Right, rightsOf } from "./rights.ts";
+import { coversPermission } from "./compare-roles.ts";
+import {
+  type CommandInput,
+  missingObjectPermissions,
+  type Permission,
+  requiredPermissions,
+} from "./permissions.ts";
 
 export interface Recorder {
-  /** The distinct rights used so far, by the name given to `within`. */
-  done(): ReadonlyMap<string, readonly Right[]>;
+  /** The distinct rights used so far, by the name given to `isWithinBounds`. */
+  done(): ReadonlyMap<string, readonly Permission[]>;
   /**
    * Calls a function and records its requests under this name. Requests that need a right outside `granted` fail as
    * they do in AWS.
    */
-  within<Result>(name: string, call: () => Result, granted?: readonly Right[]): Result;
+  within<Result>(name: string, call: () => Result, granted?: readonly Permission[]): Result;
   /** Stops recording. */
   stop(): void;
 }
@@ -24,11 +29,11 @@ interface Composed extends Command {
 }
 
 interface Running {
-  readonly own: Map<string, Right>;
-  readonly granted: readonly Right[] | undefined;
+  readonly own: Map<string, Permission>;
+  readonly granted: readonly Permission[] | undefined;
 }
 
-const accessDenied = (rights: readonly Right[]): Error =>
+const accessDenied = (rights: readonly Permission[]): Error =>
   Object.assign(
     new Error(
       `not authorized: ${rights.map(({ action, resource }) => `${action} on ${resource}`).join(", ")}`,
@@ -44,26 +49,27 @@ type Send = (this: unknown, command: Command, ...rest: unknown[]) => unknown;
 
 /**
  * Records the rights that requests of the AWS SDK need, for all clients of this process: they inherit `send` from one
- * class. Requests outside of `within` are not recorded.
+ * class. Requests outside of `isWithinBounds` are not recorded.
  */
 export function startRecorder(): Recorder {
   const running = new AsyncLocalStorage<Running>();
-  const byName = new Map<string, Map<string, Right>>();
+  const byName = new Map<string, Map<string, Permission>>();
   const shared = Object.getPrototypeOf(S3Client.prototype) as { send: Send };
   const { send } = shared;
   shared.send = function (command, ...rest) {
     const current = running.getStore();
-    const rights = rightsOf(command.constructor.name, command.input);
-    const keep = (right: Right): void => void current?.own.set(`${right.action} ${right.resource}`, right);
+    const rights = requiredPermissions(command.constructor.name, command.input);
+    const keep = (right: Permission): void =>
+      void current?.own.set(`${right.action} ${right.resource}`, right);
     rights.forEach(keep);
     const denied = rights.filter(
-      (right) => current?.granted?.some((grant) => covers(grant, right)) === false,
+      (right) => current?.granted?.some((grant) => coversPermission(grant, right)) === false,
     );
     if (denied.length > 0) return Promise.reject(accessDenied(denied));
     const answer = send.call(this, command, ...rest);
     if (current !== undefined) {
       // The caller gets the original result, this is a copy.
-      Promise.resolve(answer).catch((error) => missingObjectRights(error, command.input).forEach(keep));
+      Promise.resolve(answer).catch((error) => missingObjectPermissions(error, command.input).forEach(keep));
     }
     return answer;
   };
@@ -72,14 +78,14 @@ export function startRecorder(): Recorder {
   const { resolveMiddleware } = put;
   put.resolveMiddleware = function (...args) {
     const current = running.getStore();
-    for (const right of rightsOf("PutObjectCommand", this.input))
+    for (const right of requiredPermissions("PutObjectCommand", this.input))
       current?.own.set(`${right.action} ${right.resource}`, right);
     return resolveMiddleware.apply(this, args);
   };
   return {
     done: () => new Map([...byName].map(([name, rights]) => [name, [...rights.values()]])),
     within: (name, call, granted) => {
-      const own = byName.get(name) ?? new Map<string, Right>();
+      const own = byName.get(name) ?? new Map<string, Permission>();
       byName.set(name, own);
       return running.run({ own, granted }, call);
     },

@@ -11,13 +11,15 @@ export interface Client {
   delete(path: string, body?: unknown): Promise<void>;
   /** Sends a zip. */
   upload(path: string, bytes: Uint8Array): Promise<void>;
+  /** Sends a form with a file. */
+  form<Body>(path: string, file: File): Promise<Body>;
   /** Reads a whole file from the response. */
   file(method: string, path: string, body?: unknown): Promise<void>;
   /** The status of a GET request, or of POST if there is a body. */
   status(path: string, body?: unknown): Promise<number>;
 }
 
-export function clientOf({ url, token }: Pick<Installation, "url" | "token">): Client {
+export function createClient({ url, token }: Pick<Installation, "url" | "token">): Client {
   const authorization = `Bearer ${token}`;
   const request = (method: string, path: string, body?: unknown): Promise<Response> => {
     const isText = typeof body === "string";
@@ -49,10 +51,17 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
   };
   return {
     send,
-    withToken: (other) => clientOf({ url, token: other }),
+    withToken: (other) => createClient({ url, token: other }),
     delete: (path, body) =>
       fetchRaw("DELETE", path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
     upload: (path, bytes) => fetchRaw("POST", path, "application/zip", Buffer.from(bytes)),
+    form: async <Body>(path: string, file: File): Promise<Body> => {
+      const body = new FormData();
+      body.append("file", file);
+      const answer = await fetch(`${url}${path}`, { method: "POST", headers: { authorization }, body });
+      if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as Body;
+    },
     file: (method, path, body) =>
       fetchRaw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
     status: async (path, body) => (await request(body === undefined ? "GET" : "POST", path, body)).status,

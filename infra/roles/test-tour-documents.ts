@@ -1,4 +1,5 @@
-import type { Deps } from "../../lib/app/compose.ts";
+import * as Y from "yjs";
+import type { Deps, DocumentDeps } from "../../lib/app/compose.ts";
 import {
   DOCUMENT_UPDATED_QUEUE,
   type UpdatedEventMessage,
@@ -13,10 +14,12 @@ import {
   documentsTable,
 } from "../../lib/documents/tables/documents.ts";
 import { userKey, usersTable } from "../../lib/documents/tables/users.ts";
-import { versionBlob } from "../../lib/documents/tables/versions.ts";
+import { versionBlob, versionKey, versionsTable } from "../../lib/documents/tables/versions.ts";
 import { SEGMENTS, toSegment } from "../../lib/documents/tree/path-segment.ts";
 import { OWNER_ID } from "../../lib/documents/users/users.ts";
 import { type Client, waitUntil } from "./test-tour-client.ts";
+import { tourLeases } from "./test-tour-leases.ts";
+import { tourCursorsAndChanges } from "./test-tour-live.ts";
 
 const BASE = "/api/v1.0";
 /** Email address of a user other than the owner. */
@@ -25,6 +28,7 @@ export const TOUR_EMAIL = "tour@example.org";
 const EMPTY_STATE = "AAA=";
 /** The date of an old version. */
 const OLD_VERSION = "01800000-0000-7000-8000-000000000001";
+const OLD_VERSIONS = ["01800000-0000-7000-8000-000000000002", "01800000-0000-7000-8000-000000000003"];
 /** With this many invitations, moving a document takes more than one transaction. */
 const MANY_INVITATIONS = 45;
 
@@ -134,8 +138,27 @@ export async function startMove(
 }
 
 /** Bytes of an edited document without a version, and the owner's token without a user: scripts run first. */
-export async function createConsumerWork({ blobs, tables }: Deps, document: string): Promise<void> {
+export async function createConsumerWork(
+  { blobs, tables }: Deps,
+  document: string,
+  live: string,
+): Promise<void> {
   await blobs.put(versionBlob(document, OLD_VERSION), "left behind");
+  // Two versions of one week: the compaction of the log removes the older one.
+  await tables.write(
+    OLD_VERSIONS.map((version, at) => ({
+      op: "put",
+      table: versionsTable,
+      item: {
+        ...versionKey(live, version),
+        etag: "0",
+        bytes: 1,
+        kind: "yjs",
+        last_modified: `2024-01-0${at + 2}T00:00:00.000Z`,
+        author: null,
+      },
+    })),
+  );
   await tables.write([{ op: "delete", table: usersTable, key: userKey(OWNER_ID) }]);
 }
 
@@ -205,6 +228,64 @@ async function tourContent(client: Client, id: string): Promise<void> {
   await client.send("GET", version);
   await client.delete(version);
   await client.send("POST", `${path}/duplicate`, {});
+}
+
+/**
+ * Live edits: updates, tickets, and what the collaboration server asks. Returns the id of a document whose log is not
+ * compacted yet.
+ */
+export async function tourUpdates(
+  client: Client,
+  { collaborationKey, outside }: { readonly collaborationKey: string; readonly outside: DocumentDeps },
+  root: string,
+): Promise<string> {
+  const { id } = await client.send<Created>("POST", `${BASE}/documents/${root}/children`, { title: "Live" });
+  const path = `${BASE}/documents/${id}`;
+  const append = (number: number) => client.send("POST", `${path}/updates`, { updates: [updateOf(number)] });
+  await append(1);
+  await append(2);
+  await client.send("GET", `${path}/updates`);
+  await client.send("GET", `${path}/can-edit`);
+  await client.send("PATCH", `${path}/content`, { content: base64("replaces the log") });
+  const { versions } = await client.send<{ versions: readonly { version_id: string }[] }>(
+    "GET",
+    `${path}/versions`,
+  );
+  await client.file("POST", `${path}/versions/${versions[0]?.version_id}/restore`);
+  const { ticket } = await client.send<{ ticket: string }>("POST", `${path}/collaboration-ticket`);
+  const server = client.withToken(collaborationKey);
+  const access = await server.send<{ user: Created; credential: string }>(
+    "POST",
+    `${BASE}/collaboration/tickets/redeem`,
+    { document: id, ticket },
+  );
+  await server.send("POST", `${BASE}/collaboration/access`, {
+    document: id,
+    user: access.user.id,
+    credential: access.credential,
+  });
+  await server.status(`${BASE}/collaboration/documents/${id}/updates`);
+  await server.status(`${BASE}/collaboration/documents/${id}/updates`, { updates: [updateOf(3)] });
+  await tourCursorsAndChanges(client, { server, outside }, id);
+  await tourLeases(server, outside, id, [updateOf(5), updateOf(6)]);
+  await client.status(`${BASE}/documents/media-auth`);
+  const live = await client.send<Created>("POST", `${BASE}/documents/${root}/children`, { title: "Log" });
+  await client.send("POST", `${BASE}/documents/${live.id}/updates`, { updates: [updateOf(4)] });
+  return live.id;
+}
+
+/** Waits until the log of a document is compacted. */
+export const waitForCompaction = ({ tables }: Deps, live: string): Promise<void> =>
+  waitUntil("the compaction of a log", async () => {
+    const version = await tables.get(versionsTable, versionKey(live, OLD_VERSIONS[0] ?? ""));
+    return version === undefined;
+  });
+
+/** A Yjs update in base64 that adds a text. */
+function updateOf(number: number): string {
+  const doc = new Y.Doc();
+  doc.getText("tour").insert(0, `edit ${number}`);
+  return Buffer.from(Y.encodeStateAsUpdate(doc)).toString("base64");
 }
 
 async function share(client: Client, other: Client, id: string, user: string): Promise<void> {

@@ -89,7 +89,7 @@ async function createExpiredRun(
 /** The records of a run, and an index of steps whose first segment is full. */
 async function createRunRecords(deps: ListDeps & Pick<Ports, "blobs">, runId: string): Promise<void> {
   const key = artifactKey("old", "old.txt");
-  const listed = { listed_mark: "old", created_at: LONG_AGO };
+  const listed = { list_token: "old", created_at: LONG_AGO };
   const names = { id: "old", name: "old.txt", workspace: "old", artifact_path: "old.txt" };
   const artifact = { ...key, ...names, run_id: runId, artifact_type: "report", ...listed };
   const head = { ...emptyHead("steps"), version: 1, last: SEGMENT, merged: SEGMENT, low: SEGMENT };
@@ -100,7 +100,7 @@ async function createRunRecords(deps: ListDeps & Pick<Ports, "blobs">, runId: st
     { op: "put", table: valuesTable, item: { ...valueKey(runId, "old"), json: "1" } },
     { op: "put", table: runNamesTable, item: { ...memberKey("old", 0), run_id: runId } },
     { op: "put", table: artifactsTable, item: artifact as Key as StoredArtifact },
-    pendingWrite(artifactList.name, key.pk, listed.listed_mark),
+    pendingWrite(artifactList.name, key.pk, listed.list_token),
     { op: "put", table: rankedIndexTable, item: head },
     { op: "put", table: rankedIndexTable, item: { ...postingsKey("steps", 0, "run=old"), until: 0 } },
   ]);

@@ -17,15 +17,19 @@ import { attemptReleasedKey, runFinishedKey } from "../../lib/workflows/steps/me
 import { revisionKey, revisionsTable } from "../../lib/workflows/store/table.ts";
 import { triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
 import type { Installation } from "./test-installation.ts";
-import { type Client, clientOf, waitUntil } from "./test-tour-client.ts";
+import { tourAttachments } from "./test-tour-attachments.ts";
+import { type Client, createClient, waitUntil } from "./test-tour-client.ts";
 import {
   createConsumerWork,
   moveWithInvitations,
   startMove,
   TOUR_EMAIL,
   tourDocuments,
+  tourUpdates,
+  waitForCompaction,
 } from "./test-tour-documents.ts";
 import { createDiffs, createFinishedRun, importFindings, readFindings } from "./test-tour-findings.ts";
+import { tourLogins } from "./test-tour-logins.ts";
 import { createExpiredRecords } from "./test-tour-retention.ts";
 import { createQueuedRun, createWaitingRun, rerunRuns } from "./test-tour-runs.ts";
 import {
@@ -68,8 +72,8 @@ interface Tour {
  * Exercises everything that an installation can do, through every function of its template. At first the queues are
  * not polled, so that the sweep finds lost work; then everything runs to completion.
  */
-export async function tour(at: Installation): Promise<void> {
-  const all = { at, client: clientOf(at) };
+export async function runTour(at: Installation): Promise<void> {
+  const all = { at, client: createClient(at) };
   await readEmptyInstallation(all);
   const checkExpired = await createExpiredRecords(at);
   await createDiffs(at.outside);
@@ -78,8 +82,11 @@ export async function tour(at: Installation): Promise<void> {
   const pending = await createLostWork(all);
   await importFindings(all.client);
   const left = await tourDocuments(all.client, at.serverToken);
+  await tourLogins({ ...at, client: all.client });
+  const live = await tourUpdates(all.client, at, left.edited);
+  const attached = await tourAttachments(all.client, at.outside);
   await moveWithInvitations(all.client, at.outside, left.edited);
-  await createConsumerWork(at.outside, left.edited);
+  await createConsumerWork(at.outside, left.edited, live);
   await createFinishedRun(at.outside);
   await createQueuedRun(all.client, at.outside);
   await createWaitingRun(pending, at.outside);
@@ -92,6 +99,8 @@ export async function tour(at: Installation): Promise<void> {
     finished(all, pending),
     waitForRuns(all),
   ]);
+  await waitForCompaction(at.outside, live);
+  await attached();
   at.writeAs(TOUR_EMAIL);
   const settle = await startMove(at.outside, left);
   // A request and a script find the move before it is completed.
@@ -107,7 +116,7 @@ export async function tour(at: Installation): Promise<void> {
 
 /** Responses of an installation without data. */
 async function readEmptyInstallation({ client }: Tour): Promise<void> {
-  await client.file("GET", "/docs");
+  for (const path of ["/docs", "/docs/swagger-ui.css"]) await client.file("GET", path);
   const paths = ["/health", "/health/ready", "/openapi.json", "/automation/schemas/workflow.json"];
   for (const path of [...paths, "/automation/event-receiver/status"]) await client.send("GET", path);
   for (const path of ["", "/list"]) await client.send("GET", `/automation/functions${path}`);
@@ -286,7 +295,7 @@ async function endWaitingRuns(all: Tour): Promise<string> {
       "detail-type": "step.requested",
       detail: {
         type: "bash",
-        place: "workspace",
+        execution_target: "workspace",
         run_id: fourth,
         work_blob: `runs/${fourth}/work/gone`,
         request: { type: "step.requested", key: "none", step: "none", phase: "run", dispatch },

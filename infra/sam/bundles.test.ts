@@ -147,7 +147,7 @@ describe("a built bundle", () => {
     expect(answer).toEqual({
       batchItemFailures: [{ itemIdentifier: "2e1424d4-f796-459a-8184-9c92662be6da" }],
     });
-    expect(test.logs.map(({ message }) => message)).toContain("conduct: no such run");
+    expect(test.logs.map(({ message }) => message)).toContain("conduct: the run does not exist");
     const { items } = await listDeadLetters(test.deps, { offset: 0, limit: 10 });
     expect(await collectPages(items)).toMatchObject([
       { id: "2e1424d4-f796-459a-8184-9c92662be6da", queue: "conduct", body: '{"run_id":' },
@@ -261,10 +261,10 @@ describe("the sizes", () => {
 
   it.each([
     [{}, undefined],
-    [{ own: 291 * 1024 }, "AFunction: own code and zod 381.0 kB, at most 380.0 kB"],
-    [{ total: 936 * 1024 }, "AFunction: 936.0 kB, at most 935.0 kB"],
-    [{ total: 950 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
-    [{ total: 1006 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 1006.0 kB, at most 1005.0 kB"],
+    [{ own: 316 * 1024 }, "AFunction: own code and zod 406.0 kB, at most 405.0 kB"],
+    [{ total: 966 * 1024 }, "AFunction: 966.0 kB, at most 965.0 kB"],
+    [{ total: 970 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
+    [{ total: 1036 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 1036.0 kB, at most 1035.0 kB"],
     [{ parts: new Map([["jq.wasm", 900 * 1024]]) }, undefined],
     [
       { parts: new Map([["worker.mjs", 321 * 1024]]) },

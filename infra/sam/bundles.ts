@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { basename, dirname, resolve } from "node:path";
-import { type BuildOptions, build, type Loader } from "esbuild";
+import { type BuildOptions, build, type Loader, type Metafile } from "esbuild";
 import { parse } from "yaml";
 import * as z from "zod";
 
@@ -55,6 +55,10 @@ export function functionBuilds(text: string, path: string): FunctionBuild[] {
   });
 }
 
+/** The options of a function that do not depend on its entry point: functions with the same are built alike. */
+export const configurationOf = ({ options: { entryPoints, ...options } }: FunctionBuild): string =>
+  JSON.stringify([options, Array.isArray(entryPoints) ? entryPoints.slice(1) : []]);
+
 /** Parses `key=value` texts, the form of esbuild's command line. */
 const parsePairs = (texts: readonly string[]): Record<string, string> =>
   Object.fromEntries(
@@ -103,11 +107,13 @@ export interface BundleSize {
 const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
 
 /** Bundles a function into a folder. */
-export async function bundle(
-  { logicalId, options, file }: FunctionBuild,
-  outdir: string,
-): Promise<BundleSize> {
-  const { metafile } = await build({ ...options, metafile: true, outdir });
+export async function bundle(found: FunctionBuild, outdir: string): Promise<BundleSize> {
+  const { metafile } = await build({ ...found.options, metafile: true, outdir });
+  return sizeOf(found, metafile);
+}
+
+/** Contents of a function's bundle, from esbuild's metafile. */
+export function sizeOf({ logicalId, file }: FunctionBuild, metafile: Metafile): BundleSize {
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, made]) => [basename(path), made]));
   const output = outputs.get(file);
   if (output === undefined) throw new Error(`${logicalId}: esbuild produced no output`);

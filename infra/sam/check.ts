@@ -1,16 +1,24 @@
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Metafile } from "esbuild";
 import { fullPath, isStreamed } from "../../lib/http/route.ts";
 import { installSam } from "../emulators/install.ts";
 import { toPascalCase } from "../names.ts";
 import { partOf } from "../provision/intrinsics.ts";
-import { scan } from "../scan.ts";
+import { scanFunctions } from "../scan.ts";
 import { servicesOf, stackFile } from "../template/services.ts";
-import { generate, RESOURCES_MAX } from "../write.ts";
-import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
+import { generateFiles, RESOURCES_MAX } from "../write.ts";
+import {
+  type BundleSize,
+  bundle,
+  configurationOf,
+  type FunctionBuild,
+  functionBuilds,
+  sizeOf,
+} from "./bundles.ts";
 import { type Expanded, findExpandedIssues } from "./expanded.ts";
 import { findSizeIssues, formatSize } from "./sizes.ts";
 
@@ -19,7 +27,10 @@ const MAIN = join(ROOT, "template.yaml");
 const STACKS = join(ROOT, "infra/stacks");
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
 const EXPAND = fileURLToPath(new URL("expand.py", import.meta.url));
-const TIMEOUT_MS = 5 * 60_000;
+/** Replacements for programs that `sam build` runs. */
+const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
+/** CI runs the check with the lowest priority. */
+const TIMEOUT_MS = 20 * 60_000;
 
 /**
  * Checks the deployed templates with AWS's own tools: cfn-lint and `sam validate --lint` on every template,
@@ -30,42 +41,59 @@ const TIMEOUT_MS = 5 * 60_000;
 async function main(): Promise<number> {
   await mkdir(CACHE, { recursive: true });
   const bin = join(await installSam(CACHE), "bin");
+  const metafiles = await mkdtemp(join(tmpdir(), "weft-metafiles-"));
+  try {
+    return await check(bin, metafiles);
+  } finally {
+    await rm(metafiles, { recursive: true, force: true });
+  }
+}
+
+async function check(bin: string, metafiles: string): Promise<number> {
   const nested = (await readdir(STACKS)).map((name) => join(STACKS, name));
   const files = [MAIN, ...nested];
   const issues: string[] = [];
   const step = async (name: string, program: string, ...argv: string[]): Promise<void> => {
     const start = performance.now();
-    const { code, output } = await run(bin, program, ...argv);
+    const { code, output } = await run({ bin, metafiles }, program, ...argv);
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} ${seconds}s`);
     if (code === 0) return;
     console.log(output);
     issues.push(name);
   };
-  await step("cfn-lint", "cfn-lint", ...files);
-  for (const file of files)
-    await step(`sam validate --lint ${basename(file)}`, "sam", "validate", "--lint", "-t", file);
-  await step("sam build", "sam", "build", "-t", MAIN);
+  // Each of them uses one processor, and the build takes the longest.
+  const steps = [
+    () => step("sam build", "sam", "build", "--parallel", "-t", MAIN),
+    () => step("cfn-lint", "cfn-lint", ...files),
+    ...files.map(
+      (file) => () => step(`sam validate --lint ${basename(file)}`, "sam", "validate", "--lint", "-t", file),
+    ),
+  ];
+  const next = async (): Promise<void> => {
+    for (let one = steps.shift(); one !== undefined; one = steps.shift()) await one();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, next));
   if (issues.length > 0) return 1;
 
-  issues.push(...(await findTemplateIssues(bin, files)));
-  const sizes = (await Promise.all(nested.map(bundleSizes))).flat();
-  for (const { size, built } of sizes.sort((left, right) => right.size.total - left.size.total)) {
+  issues.push(...(await findTemplateIssues({ bin, metafiles }, files)));
+  const bundles = (await Promise.all(nested.map((file) => readBundles(file, metafiles)))).flat();
+  for (const { size } of bundles.toSorted((left, right) => right.size.total - left.size.total)) {
     console.log(`     ${formatSize(size)}`);
     issues.push(...findSizeIssues(size));
-    for (const [name, here] of [[basename(built), size.total] as const, ...size.parts]) {
-      const bytes = await stat(join(dirname(built), name)).then(
-        ({ size }) => size,
-        () => 0,
-      );
-      if (bytes !== here)
-        issues.push(`${size.logicalId}: sam build made ${bytes} bytes of ${name}, esbuild here ${here}`);
-    }
   }
+  issues.push(...(await findBuildIssues(bundles)));
   for (const issue of issues) console.log(`FAIL ${issue}`);
   if (issues.length === 0)
-    console.log(`ok   resources of ${files.length} stacks, sizes of ${sizes.length} bundles`);
+    console.log(`ok   resources of ${files.length} stacks, sizes of ${bundles.length} bundles`);
   return issues.length === 0 ? 0 : 1;
+}
+
+interface Folders {
+  /** Programs of the virtual environment. */
+  readonly bin: string;
+  /** Where esbuild writes the contents of the bundles. */
+  readonly metafiles: string;
 }
 
 /**
@@ -73,16 +101,24 @@ async function main(): Promise<number> {
  * copied checkout. The programs find esbuild and npm on the path.
  */
 function run(
-  bin: string,
+  { bin, metafiles }: Folders,
   program: string,
   ...argv: string[]
 ): Promise<{ code: number | null; output: string }> {
-  const path = [bin, join(ROOT, "node_modules/.bin"), dirname(process.execPath), process.env.PATH ?? ""];
+  const path = [
+    PROGRAMS,
+    bin,
+    join(ROOT, "node_modules/.bin"),
+    dirname(process.execPath),
+    process.env.PATH ?? "",
+  ];
   const child = spawn(join(bin, "python"), [resolve(bin, program), ...argv], {
     cwd: ROOT,
     env: {
       ...process.env,
       PATH: path.join(delimiter),
+      WEFT_ESBUILD: join(ROOT, "node_modules/.bin/esbuild"),
+      WEFT_METAFILES: metafiles,
       SAM_CLI_TELEMETRY: "0",
       // SAM would store its metadata in the home folder.
       __SAM_CLI_APP_DIR: join(CACHE, "weft-sam-settings"),
@@ -101,13 +137,13 @@ function run(
 }
 
 /** Expands the templates with SAM's own transform, and compares the number of resources with our count. */
-async function findTemplateIssues(bin: string, files: readonly string[]): Promise<string[]> {
-  const { code, output } = await run(bin, EXPAND, ...files);
+async function findTemplateIssues(folders: Folders, files: readonly string[]): Promise<string[]> {
+  const { code, output } = await run(folders, EXPAND, ...files);
   // The transform logs before the last line.
   const line = output.split("\n").find((text) => text.startsWith('{"'));
   if (code !== 0 || line === undefined) return [`SAM cannot expand the templates: ${output.slice(-4000)}`];
-  const { sizes } = await generate(ROOT);
-  const services = servicesOf(await scan(ROOT));
+  const { sizes } = await generateFiles(ROOT);
+  const services = servicesOf(await scanFunctions(ROOT));
   return Object.entries(JSON.parse(line) as Record<string, Expanded>).flatMap(([path, expanded]) => {
     const name = relative(ROOT, path);
     const resources = Object.keys(partOf(partOf(expanded.template).Resources)).length;
@@ -128,26 +164,55 @@ async function findTemplateIssues(bin: string, files: readonly string[]): Promis
 }
 
 interface Bundled {
+  readonly found: FunctionBuild;
   readonly size: BundleSize;
-  /** Path of SAM's bundle. */
-  readonly built: string;
+  /** SAM's folder of the function. */
+  readonly folder: string;
 }
 
-/** SAM's bundles have no metafile, so each is built again with the same settings. */
-async function bundleSizes(file: string): Promise<Bundled[]> {
-  const folder = await mkdtemp(join(tmpdir(), "weft-bundles-"));
+/** The bundles that SAM has built for a nested stack. */
+async function readBundles(file: string, metafiles: string): Promise<Bundled[]> {
   const stack = `${toPascalCase(basename(file, ".yaml"))}Stack`;
+  const builds = functionBuilds(await readFile(file, "utf8"), file);
+  const written = new Set(await readdir(metafiles));
+  return Promise.all(
+    builds.map(async (found) => {
+      // SAM builds functions of the same code once.
+      const options = JSON.stringify(found.options);
+      const names = builds
+        .filter((other) => JSON.stringify(other.options) === options)
+        .map(({ logicalId }) => `${stack}-${logicalId}.json`);
+      const name = names.find((one) => written.has(one));
+      if (name === undefined) throw new Error(`sam build has not built ${found.logicalId}`);
+      const metafile = JSON.parse(await readFile(join(metafiles, name), "utf8")) as Metafile;
+      const folder = join(ROOT, ".aws-sam/build", stack, found.logicalId);
+      return { found, size: sizeOf(found, metafile), folder };
+    }),
+  );
+}
+
+/** Builds one function of each configuration as tests do, which must produce what SAM has built. */
+async function findBuildIssues(bundles: readonly Bundled[]): Promise<string[]> {
+  const issues: string[] = [];
+  const samples = new Map(bundles.map((bundled) => [configurationOf(bundled.found), bundled]));
+  const outdir = await mkdtemp(join(tmpdir(), "weft-bundles-"));
   try {
-    const bundled: Bundled[] = [];
-    for (const found of functionBuilds(await readFile(file, "utf8"), file)) {
-      const size = await bundle(found, join(folder, found.logicalId));
-      const built = join(ROOT, ".aws-sam/build", stack, found.logicalId, found.file);
-      bundled.push({ size, built });
+    for (const { found, folder } of samples.values()) {
+      const { logicalId, file } = found;
+      const { total, parts } = await bundle(found, join(outdir, logicalId));
+      for (const [name, bytes] of [[file, total] as const, ...parts]) {
+        const built = await stat(join(folder, name)).then(
+          ({ size }) => size,
+          () => 0,
+        );
+        if (built !== bytes)
+          issues.push(`${logicalId}: ${name} has ${built} bytes from sam build, but ${bytes} from esbuild`);
+      }
     }
-    return bundled;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(outdir, { recursive: true, force: true });
   }
+  return issues;
 }
 
 if (import.meta.main) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { givenBlob, madeBlob } from "../../lib/platform/conversions.ts";
+import { baseBlob, inputBlob, outputBlob } from "../../lib/platform/conversions.ts";
 import { openBlobs } from "../../lib/platform/embedded/blobs.ts";
 import { bundle, functionBuilds } from "./bundles.ts";
 import { findSizeIssues } from "./sizes.ts";
@@ -34,9 +34,9 @@ async function converted(
   bytes: Uint8Array | string,
 ): Promise<Uint8Array | undefined> {
   const id = `${from}-${to}`;
-  await blobs.put(givenBlob(id), bytes);
+  await blobs.put(inputBlob(id), bytes);
   const { ok } = await handler({ id, from, to }, { weft: { blobs } });
-  const made = await blobs.get(madeBlob(id));
+  const made = await blobs.get(outputBlob(id));
   expect(made !== undefined).toBe(ok);
   return made;
 }
@@ -49,6 +49,13 @@ it("converts without installed packages, as a server's converter process does, w
   expect(await text("yjs", "markdown", state ?? "")).toContain("# Title\n\n* item\n");
   expect(await text("yjs", "html", state ?? "")).toMatch(/^<h1>Title<\/h1>(?!.*javascript)/);
   expect(JSON.parse(await text("plain", "json", "one\n\ntwo"))).toHaveLength(2);
+  await blobs.put(inputBlob("edit"), "appended");
+  await blobs.put(baseBlob("edit"), state ?? "");
+  const edit = { id: "edit", from: "markdown", to: "update", append: true };
+  expect(await handler(edit, { weft: { blobs } })).toEqual({ ok: true });
+  expect(Buffer.from((await blobs.get(outputBlob("edit"))) ?? []).toString("latin1")).toContain("appended");
   expect(await converted("yjs", "json", "not a state")).toBeUndefined();
-  await expect(handler({ id: "nothing", from: "plain", to: "json" })).rejects.toThrow("nothing to convert");
+  await expect(handler({ id: "nothing", from: "plain", to: "json" })).rejects.toThrow(
+    "content to convert is missing",
+  );
 }, 60_000);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { fullPath, isStreamed, ROUTE_TIMEOUT_SECONDS } from "../../lib/http/route.ts";
 import { LIMITS } from "../../lib/platform/limits.ts";
-import { scan } from "../scan.ts";
+import { scanFunctions } from "../scan.ts";
 import { servicesOf, stackFile } from "../template/services.ts";
 import { findExpandedIssues } from "./expanded.ts";
 
@@ -112,7 +112,7 @@ describe("an expanded template", () => {
 
 describe("the templates", () => {
   it("use SAM's value for streaming in the event of exactly the streamed routes, which have longer timeouts", async () => {
-    for (const { service, routes } of servicesOf(await scan(ROOT))) {
+    for (const { service, routes } of servicesOf(await scanFunctions(ROOT))) {
       const { Resources } = parse(await readFile(`${ROOT}/${stackFile(service)}`, "utf8")) as {
         Resources: Record<string, { Properties?: { Events?: Record<string, ApiEvent> } }>;
       };

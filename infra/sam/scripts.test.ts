@@ -200,7 +200,7 @@ describe("a built function in an empty folder", () => {
     expect(await runScript(code)).toEqual({
       ok: false,
       reason: "failed",
-      message: `Error: ${name} needs a worker: it touches files or starts commands`,
+      message: `Error: ${name} requires a worker, because it uses files or commands`,
       events: [],
       logs: [],
     });

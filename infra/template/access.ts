@@ -57,8 +57,9 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
   workflows: {
     http: {
       tables: {
-        // To identify the token's user.
+        // To identify the user of a token or a session, whose use is recorded.
         "access-tokens": ["GetItem"],
+        "document-sessions": ["GetItem", "UpdateItem"],
         users: ["GetItem"],
         artifacts: ["BatchGetItem", "PutItem"],
         "asset-facets": ["Query", "PutItem"],
@@ -117,8 +118,16 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "dead-letters": ["GetItem", "BatchGetItem", "UpdateItem"],
         // Sends the events of edits, and removes the content of unfinished saves.
         documents: ["GetItem", "UpdateItem", "BatchGetItem", "PutItem", "ConditionCheckItem"],
-        "document-versions": ["BatchGetItem", "Query", "PutItem"],
+        "document-versions": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
+        "document-updates": ["Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         // Document calls of scripts, as a user of the documents.
+        // Attachments that edits reference, or nothing references any more.
+        attachments: ["GetItem", "BatchGetItem", "UpdateItem", "DeleteItem"],
+        "attachment-usage": ["UpdateItem"],
+        "document-attachments": [
+          ...(["GetItem", "BatchGetItem", "Query", "Query:documents", "PutItem", "UpdateItem"] as const),
+          "DeleteItem",
+        ],
         // Completes or removes an interrupted move.
         "document-accesses": ["BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "document-invitations": ["Query", "DeleteItem"],
@@ -159,13 +168,13 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "workspace-layers": ["GetItem", "PutItem"],
         workspaces: ["GetItem", "BatchGetItem", "UpdateItem"],
       },
-      sends: ["conduct", "document-updated"],
+      sends: ["attachments", "conduct", "document-updated"],
       publishes: true,
       blobs: {
         // Layers of workspaces contain the files that a step has changed.
         get: ["claims", "conversions", "documents", "events", "runs", "workflows", "workspaces"],
         put: ["claims", "conversions", "dead-letters", "documents", "events", "runs"],
-        remove: ["conversions", "documents"],
+        remove: ["conversions", "documents", "media"],
         maybeMissing: true,
       },
       converts: true,
@@ -210,7 +219,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "workspace-layers": ["GetItem"],
         workspaces: ["BatchGetItem"],
       },
-      sends: ["conduct"],
+      sends: ["attachments", "conduct"],
       publishes: true,
       // Stalled runs: the payloads of their steps are built again.
       // Cancelled runs: their steps are notified.
@@ -245,6 +254,16 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       tables: {
         "access-token-entries": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "access-tokens": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
+        attachments: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
+        "attachment-usage": ["GetItem", "UpdateItem"],
+        "document-attachments": [
+          "GetItem",
+          "BatchGetItem",
+          "Query",
+          "Query:documents",
+          "PutItem",
+          "UpdateItem",
+        ],
         "document-accesses": [
           ...(["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"] as const),
           "ConditionCheckItem",
@@ -255,10 +274,27 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-invitations": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-invited": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-mails": ["PutItem"],
+        "document-login-states": ["GetItem", "Query:expires", "PutItem", "DeleteItem"],
         "document-versions": ["GetItem", "Query", "PutItem", "DeleteItem"],
-        // Changes since a list was built.
+        "collaboration-tickets": ["GetItem", "PutItem", "DeleteItem", "Query:expires"],
+        // Leases of rooms: the nodes of a separate collaboration server, and which of them owns which room.
+        "collaboration-nodes": [
+          ...(["GetItem", "Query:expires", "PutItem", "UpdateItem", "DeleteItem"] as const),
+          "ConditionCheckItem",
+        ],
+        "collaboration-rooms": ["GetItem", "Query:node", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        "document-updates": ["Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        "document-login-links": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "document-session-entries": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "document-sessions": [
+          ...(["GetItem", "BatchGetItem", "Query:expires", "PutItem", "UpdateItem"] as const),
+          "DeleteItem",
+        ],
+        // Expired states are deleted.
+        "document-awareness": ["Query", "PutItem", "DeleteItem"],
+        // Changes since a list was built, or since the collaboration server asked.
         "document-change-counts": ["Query", "UpdateItem"],
-        "document-changes": ["Query", "PutItem"],
+        "document-changes": ["Query", "PutItem", "DeleteItem"],
         "document-comments": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "document-threads": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         documents: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"],
@@ -275,12 +311,12 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "trigger-state": ["Query"],
         workflows: ["Query:list"],
       },
-      sends: ["document-updated"],
+      sends: ["attachments", "document-updated"],
       publishes: true,
       blobs: {
-        get: ["conversions", "documents", "uploads"],
-        put: ["conversions", "documents", "uploads"],
-        remove: ["conversions", "documents"],
+        get: ["conversions", "documents", "media", "uploads"],
+        put: ["conversions", "documents", "media", "uploads"],
+        remove: ["conversions", "documents", "media"],
         // Nothing may have been uploaded.
         maybeMissing: true,
       },

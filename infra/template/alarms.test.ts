@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { toPascalCase } from "../names.ts";
-import { type Scan, scan } from "../scan.ts";
+import { type Scan, scanFunctions } from "../scan.ts";
 import { toTemplates } from "./template.ts";
 
-const found: Scan = await scan(fileURLToPath(new URL("../..", import.meta.url)));
+const found: Scan = await scanFunctions(fileURLToPath(new URL("../..", import.meta.url)));
 const templates = toTemplates(found);
 const main = templates.get("template.yaml")!;
 const nested = templates.get("infra/stacks/workflows.yaml")!;

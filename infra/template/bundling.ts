@@ -21,13 +21,16 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   openai: /(?:^|\/)llm(?:\/|\.ts$)/,
   nodemailer: /(?:^|\/)send-mail\.ts$/,
   // By its name in imports: a path would depend on the build folder, and so would each bundle.
-  // Content is converted for readers, for servers and for scripts.
+  // Content is converted for readers, servers and scripts, for editors that open text, and to edits that are merged.
   "#lib/platform/aws/lambda-invoke.ts":
-    /(?:^|\/)(?:content\/formatted|documents\/create-for-owner|consumers\/conduct)\.ts$/,
+    /(?:^|\/)(?:content\/(?:formatted|patch|finish-upload)|versions\/restore|updates\/(?:append|get)|collaboration\/(?:append|get)-updates|external-api\/[\w-]+|documents\/create-for-owner|consumers\/conduct)\.ts$/,
 };
 
 /** The AWS adapter without `import()`: esbuild then omits what a function does not use of AWS's SDK. */
 const BUNDLED_ADAPTER = "#lib/platform/aws/open.ts=../lib/platform/aws/open-bundled.ts";
+
+/** The page's files are in the bundle of the function that serves them: a function has no node_modules. */
+const BUNDLED_PAGE_FILES = "#lib/http/api-page-files.ts=../lib/http/api-page-files-bundled.ts";
 
 /** SAM's esbuild options for a function. The ES modules of a package are tree-shaken. */
 const ESBUILD = {
@@ -60,7 +63,7 @@ export function buildProperties(
     ...ESBUILD,
     External: [...UNUSED_PACKAGES, ...foreignPackages(own)],
     // Relative to esbuild's working directory.
-    Alias: [BUNDLED_ADAPTER],
+    Alias: own.endsWith("/api-page-file.ts") ? [BUNDLED_ADAPTER, BUNDLED_PAGE_FILES] : [BUNDLED_ADAPTER],
   };
   if (options.scripts !== true) return { EntryPoints: [own], ...build };
   return {

@@ -28,8 +28,8 @@ export const DOMAIN_CONDITIONS = {
   [DOMAIN_CONDITION]: { "Fn::Not": [{ "Fn::Equals": [ref(DOMAIN_PARAMETER), ""] }] },
 };
 
-/** First segments of the paths of the documents' API; all others belong to the workflows'. */
-const DOCUMENT_PATHS = ["api"];
+/** First segments of the paths of the documents; all others belong to the workflows'. */
+const DOCUMENT_PATHS = ["api", "external_api", "login", "media"];
 
 /**
  * One origin for both APIs. Routing rules keep the whole path, while base path mappings would strip its first segment.

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import {
   BODY_LIMIT_BYTES,
   fullPath,
+  isLargeBody,
   isStreamed,
   ROUTE_MEMORY_MB,
   ROUTE_TIMEOUT_SECONDS,
@@ -54,7 +55,7 @@ export function functionId(name: string): string {
 export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
   const limit = { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
-  const large = route.bodyKind === "large" ? { LargeBody: true } : {};
+  const large = isLargeBody(route) ? { LargeBody: true } : {};
   const weft = route.body === undefined ? {} : { ...limit, ...large };
   const scripts = route.scripts === true;
   const memoryMb = route.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);

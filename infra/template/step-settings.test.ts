@@ -14,6 +14,8 @@ const names = Object.keys(settings);
 
 /** Settings without a parameter: of servers and workers only, or functions get them in other ways. */
 const NOT_FOR_FUNCTIONS: ReadonlySet<string> = new Set([
+  // clamd has no authentication, and functions are in no private network.
+  "CLAMAV_ADDRESS",
   // API Gateway serves its own domain names only.
   "DJANGO_ALLOWED_HOSTS",
   "PORT",

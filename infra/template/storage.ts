@@ -44,6 +44,9 @@ export function tableResources(table: TableSpec): ResourceMap {
                 Projection: { ProjectionType: "ALL" },
               })),
             }),
+        ...(table.expires === undefined
+          ? {}
+          : { TimeToLiveSpecification: { AttributeName: table.expires, Enabled: true } }),
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
         SSESpecification: { SSEEnabled: true },
       },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { consumerSource, makeTree } from "../fixture-tree.ts";
-import { scan } from "../scan.ts";
+import { scanFunctions } from "../scan.ts";
 import { countResources, type SamTemplate, templateText } from "./sam-template.ts";
 import { toTemplates } from "./template.ts";
 
@@ -13,7 +13,7 @@ interface Templates {
 async function fixtureTemplates(further: Readonly<Record<string, string>> = {}): Promise<Templates> {
   await using tree = await makeTree();
   await tree.write(further);
-  const templates = toTemplates(await scan(tree.root));
+  const templates = toTemplates(await scanFunctions(tree.root));
   expect([...templates.keys()]).toEqual(["template.yaml", "infra/stacks/workflows.yaml"]);
   const [main, nested] = templates.values();
   return { main: main!, nested: nested! };

@@ -1,6 +1,14 @@
 import { toPascalCase } from "../names.ts";
 import type { Scan } from "../scan.ts";
 import { alarmResources, TOPIC_PARAMETER, topicResources } from "./alarms.ts";
+import {
+  COLLABORATION_CONDITIONS,
+  COLLABORATION_FILE,
+  COLLABORATION_OUTPUTS,
+  COLLABORATION_PARAMETERS,
+  collaborationStack,
+  toCollaborationTemplate,
+} from "./collaboration.ts";
 import { dashboardResources } from "./dashboard.ts";
 import { DOMAIN_CONDITIONS, DOMAIN_OUTPUTS, DOMAIN_PARAMETERS, domainResources } from "./domain.ts";
 import { mergeResources, outputOf, type ResourceMap, ref, STACK_NAME } from "./intrinsics.ts";
@@ -35,6 +43,7 @@ export function toTemplates(scan: Scan): ReadonlyMap<string, SamTemplate> {
     ...services.map(
       (service) => [stackFile(service.service), toServiceTemplate(service, scan.consumers)] as const,
     ),
+    ...(hasBoth(services) ? [[COLLABORATION_FILE, toCollaborationTemplate()] as const] : []),
   ]);
 }
 
@@ -75,9 +84,15 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
       },
       ...PROTECTION_PARAMETERS,
       ...DOMAIN_PARAMETERS,
+      ...(hasBoth(services) ? COLLABORATION_PARAMETERS : {}),
       ...settingParameters(),
     },
-    Conditions: { ...topicResources(), ...ACCOUNT_CONDITIONS, ...DOMAIN_CONDITIONS },
+    Conditions: {
+      ...topicResources(),
+      ...ACCOUNT_CONDITIONS,
+      ...DOMAIN_CONDITIONS,
+      ...(hasBoth(services) ? COLLABORATION_CONDITIONS : {}),
+    },
     Resources: mergeResources([
       ...services.map(stackResource),
       ...services.flatMap(({ service, consumers }) =>
@@ -90,6 +105,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
       dashboardResources(services),
       accountResources(),
       hasBoth(services) ? domainResources() : {},
+      hasBoth(services) ? collaborationStack() : {},
     ]),
     Outputs: {
       ...Object.fromEntries(
@@ -98,7 +114,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
           .map(({ service }) => [
             `${toPascalCase(service)}BaseUrl`,
             {
-              Description: `Where the ${service} service answers`,
+              Description: `URL of the ${service} service`,
               Value: outputOf(stackId(service), "ApiUrl"),
             },
           ]),
@@ -116,7 +132,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
             ]),
           ),
       ),
-      ...(hasBoth(services) ? DOMAIN_OUTPUTS : {}),
+      ...(hasBoth(services) ? { ...DOMAIN_OUTPUTS, ...COLLABORATION_OUTPUTS } : {}),
       EventBusName: { Description: "The bus", Value: ref(BUS_ID) },
       BlobsBucketName: { Description: "The bucket for blobs", Value: ref(BLOBS_ID) },
       ...Object.fromEntries(

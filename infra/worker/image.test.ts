@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { toCollaborationTemplate } from "../template/collaboration.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -42,7 +43,7 @@ afterAll(async () => {
 
 /** The image's folder, with the packages of this checkout instead of its own. */
 async function unpack(): Promise<string> {
-  const root = join(folder, "opt");
+  const root = await mkdtemp(join(folder, "opt-"));
   for (const [, sources = ""] of dockerfile.matchAll(/^COPY (.+) \S+$/gm)) {
     for (const name of sources.split(" ")) {
       await mkdir(dirname(join(root, name)), { recursive: true });
@@ -53,12 +54,14 @@ async function unpack(): Promise<string> {
   return root;
 }
 
-async function output(child: ChildProcess, pattern: RegExp): Promise<void> {
+/** Waits until the output matches. */
+function output(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   let text = "";
-  await new Promise<void>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       text += chunk.toString();
-      if (pattern.test(text)) resolve();
+      const found = pattern.exec(text);
+      if (found !== null) resolve(found);
     };
     child.stdout?.on("data", read);
     child.stderr?.on("data", read);
@@ -66,35 +69,59 @@ async function output(child: ChildProcess, pattern: RegExp): Promise<void> {
   });
 }
 
-it("the image's files start a worker with the credentials of its task, which SIGTERM stops", async () => {
-  const root = await unpack();
-  const { port } = server.address() as AddressInfo;
-  const [command = "", ...argv] = (
-    JSON.parse(/^ENTRYPOINT (.+)$/m.exec(dockerfile)?.[1] ?? "[]") as string[]
-  ).slice(2);
+/** Starts a command of the image in its folder, with the environment of an ECS container and nothing else. */
+function start(
+  root: string,
+  [, , command = "", ...argv]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ChildProcess {
   expect(command).toBe("node");
-  const child = spawn(
+  return spawn(
     process.execPath,
     argv.map((one) => one.replace("/opt/weft", root)),
-    {
-      stdio: ["ignore", "pipe", "pipe"],
-      // The environment of an ECS container, and nothing else of this process.
-      env: {
-        PATH: process.env.PATH,
-        HOME: folder,
-        WEFT_DATA_DIR: join(folder, "data"),
-        AWS_REGION: "us-east-1",
-        AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
-        AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${port}/task-credentials`,
-        AWS_CONTAINER_AUTHORIZATION_TOKEN: "task-token",
-      },
-    },
+    { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env.PATH, HOME: folder, ...env } },
   );
+}
+
+it("the image's files start a worker with the credentials of its task, which SIGTERM stops", async () => {
+  const { port } = server.address() as AddressInfo;
+  const entryPoint = JSON.parse(/^ENTRYPOINT (.+)$/m.exec(dockerfile)?.[1] ?? "[]") as string[];
+  const child = start(await unpack(), entryPoint, {
+    WEFT_DATA_DIR: join(folder, "data"),
+    AWS_REGION: "us-east-1",
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${port}/task-credentials`,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN: "task-token",
+  });
   try {
-    await output(child, /weft worker ready {2}stack=weft[\s\S]*messages cannot be received/);
+    await output(child, /weft worker ready {2}stack=weft[\s\S]*receiving messages failed/);
     expect(asked).toBe("task-token");
     expect(credentials.length).toBeGreaterThan(0);
     for (const header of credentials) expect(header).toContain("Credential=TASKKEY/");
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+}, 60_000);
+
+it("the image's files start the collaboration server as its stack does, which SIGTERM stops", async () => {
+  const { port } = server.address() as AddressInfo;
+  const { ContainerDefinitions } = toCollaborationTemplate().Resources.TaskDefinition!.Properties as {
+    ContainerDefinitions: [{ EntryPoint: string[] }];
+  };
+  const child = start(await unpack(), ContainerDefinitions[0].EntryPoint, {
+    HOST: "127.0.0.1",
+    PORT: "0",
+    COLLABORATION_SERVER_ORIGIN: "",
+    COLLABORATION_BACKEND_BASE_URL: `http://127.0.0.1:${port}/live`,
+    Y_PROVIDER_API_KEY: "a-key-for-tests",
+  });
+  try {
+    const ready = await output(child, /weft collaboration ready {2}port=(\d+)/);
+    const ping = await fetch(`http://127.0.0.1:${ready[1]}/ping`);
+    expect([ping.status, await ping.json()]).toEqual([200, { message: "pong" }]);
     const exited = once(child, "exit");
     child.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);

@@ -4,7 +4,7 @@ import { type Environment, openLambdaPlatform, openParameterStore } from "#lib/p
 import { type Authenticator, hashToken, ownerAuthenticator } from "../http/auth.ts";
 import { systemClock } from "../platform/clock.ts";
 import { jsonLog } from "../platform/json-log.ts";
-import { openedOnce } from "../platform/opened-once.ts";
+import { openOnce } from "../platform/open-once.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { QueueResource } from "../platform/resources.ts";
 import { NO_SECRETS, type Secrets } from "../platform/secrets.ts";
@@ -15,34 +15,51 @@ import { llmKeys } from "../settings/llm.ts";
 import { tables } from "../tables.ts";
 import { checkStoredRelease } from "../upgrades/release-state.ts";
 import { releaseOf } from "../upgrades/releases.ts";
-import { composeDeps, composeExecutorDeps, type Deps, type ExecutorDeps } from "./compose.ts";
+import {
+  composeDeps,
+  composeDocumentDeps,
+  composeExecutorDeps,
+  type Deps,
+  type DocumentDeps,
+  type ExecutorDeps,
+} from "./compose.ts";
 
-export type { Deps } from "./compose.ts";
+export type { Deps, DocumentDeps } from "./compose.ts";
 
 // A Lambda function imports the opener that it calls; esbuild leaves the others out of its bundle. Each opens once in a
 // container, and opens again after a failure. On one machine the server passes its own dependencies to a function:
 // nothing here is called.
 
 /** Opens the dependencies of an endpoint, or of a consumer that reads secrets: with the parameter store. */
-export const openDeps: () => Promise<Deps> = /* @__PURE__ */ openedOnce(() =>
+export const openDeps: () => Promise<Deps> = /* @__PURE__ */ openOnce(() =>
   openStoredDeps(process.env, composeDeps).then(checkRelease),
 );
 
 /** Opens the dependencies of a consumer, without the parameter store: its client would be a ninth of the bundle. */
-export const openConsumerDeps: () => Promise<Deps> = /* @__PURE__ */ openedOnce(() =>
+export const openConsumerDeps: () => Promise<Deps> = /* @__PURE__ */ openOnce(() =>
   openLambdaDeps(process.env, composeDeps).then(checkRelease),
 );
 
+/** Opens the dependencies of an endpoint that reads or writes the content of documents. */
+export const openDocumentDeps: () => Promise<DocumentDeps> = /* @__PURE__ */ openOnce(() =>
+  openStoredDeps(process.env, composeDocumentDeps).then(checkRelease),
+);
+
+/** Opens the dependencies of a consumer that reads or writes the content of documents. */
+export const openDocumentConsumerDeps: () => Promise<DocumentDeps> = /* @__PURE__ */ openOnce(() =>
+  openLambdaDeps(process.env, composeDocumentDeps).then(checkRelease),
+);
+
 /** Opens the dependencies of an executor of steps, which has no tables. */
-export const openExecutorDeps: () => Promise<ExecutorDeps> = /* @__PURE__ */ openedOnce(() =>
+export const openExecutorDeps: () => Promise<ExecutorDeps> = /* @__PURE__ */ openOnce(() =>
   openStoredDeps(process.env, composeExecutorDeps),
 );
 
 /** Composes the dependencies that a function uses: what it composes is in its bundle. */
 type Compose<Composed> = (ports: Ports, config: Config, own: Parameters<typeof composeDeps>[2]) => Composed;
 
-/** Throws UpgradeRefused unless the stored data is of this release. */
-async function checkRelease(deps: Deps): Promise<Deps> {
+/** Throws UpgradeError unless the stored data is of this release. */
+async function checkRelease<Composed extends Deps>(deps: Composed): Promise<Composed> {
   const start = "start a server of this release on the stack once, with WEFT_PLATFORM=aws";
   await checkStoredRelease(deps.tables, releaseOf(PRODUCT_VERSION), start);
   return deps;
@@ -58,7 +75,7 @@ export async function openStoredDeps<Composed>(
   const secrets = store.openSecrets(environment.WEFT_SECRETS_PATH || undefined, systemClock);
   const config = readConfig(environment);
   for (const key of [...llmKeys(config.llm), ...config.documents.secrets]) secrets.alsoRedact(key);
-  const readToken = openedOnce(async () => {
+  const readToken = openOnce(async () => {
     const token =
       environment.WEFT_ACCESS_TOKEN ||
       (await store.readParameter(readVariable(environment, "WEFT_ACCESS_TOKEN_PARAMETER")));

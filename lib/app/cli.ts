@@ -23,8 +23,8 @@ export interface DataFolder {
 }
 
 /**
- * Opens the tables of a data folder that no server uses; queues and schedules stay closed. Throws DataFolderInUse,
- * DatabaseUnusable, and UpgradeRefused if the folder is not of this release.
+ * Opens the tables of a data folder that no server uses; queues and schedules stay closed. Throws DataFolderInUseError,
+ * DatabaseError, and UpgradeError if the folder is not of this release.
  */
 export async function openDataFolder(dataDir: string): Promise<DataFolder> {
   const lock = lockDataFolder(dataDir);
@@ -66,7 +66,7 @@ export interface StackUpgrade {
 }
 
 /**
- * Migrates the stored data of a stack to a release and returns the release. Throws UpgradeRefused if a release would be
+ * Migrates the stored data of a stack to a release and returns the release. Throws UpgradeError if a release would be
  * skipped, or while another process migrates.
  */
 export async function upgradeStack({ stack, environment, log, release }: StackUpgrade): Promise<string> {
@@ -88,4 +88,4 @@ export async function upgradeStack({ stack, environment, log, release }: StackUp
 }
 
 const runRefused = (): PlatformFault =>
-  new PlatformFault("command_not_started", "an upgrade runs neither commands nor scripts");
+  new PlatformFault("command_not_started", "commands and scripts are not available during an upgrade");

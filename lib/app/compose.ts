@@ -1,15 +1,32 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { clamdScanner } from "../antivirus/clamd.ts";
 import { type ThemeReader, themeReader } from "../documents/configuration/theme.ts";
+import {
+  type LiveConnections,
+  LocalConnections,
+  remoteConnections,
+} from "../documents/connections/live-connections.ts";
 import { contentAsText } from "../documents/content/text-access.ts";
 import { DocumentLists } from "../documents/lists/list-cache.ts";
+import { LiveRequests } from "../documents/live-requests/live-requests.ts";
+import {
+  createSessionAuthenticator,
+  withSessionCredentials,
+} from "../documents/login/session-authenticator.ts";
+import { type AttachmentScanner, NO_SCANNER } from "../documents/media/scanner.ts";
 import { handleDocumentCall } from "../documents/script-api/handle-document-call.ts";
+import { AwarenessHub } from "../documents/updates/awareness-hub.ts";
+import { AwarenessStore } from "../documents/updates/awareness-store.ts";
+import { UpdateLogs } from "../documents/updates/update-log.ts";
 import { withAccessTokens } from "../documents/users/authenticate.ts";
 import { type UserDirectory, userDirectory } from "../documents/users/directory.ts";
 import type { ConsumerDeps, LastFailure } from "../events/consumer.ts";
 import { EVENT_INDEX } from "../events/log/table.ts";
 import type { EventEffects, Matcher } from "../events/publish.ts";
-import type { Authenticator } from "../http/auth.ts";
+import type { Authenticator, SessionAuthenticator } from "../http/auth.ts";
+import { withServiceKeys } from "../http/service-keys.ts";
 import { memoryThrottle, type Throttle } from "../http/throttle.ts";
 import { type Letterhead, type Mailer, noMailer } from "../mail/mail.ts";
 import type { MailSender } from "../mail/mail-message.ts";
@@ -24,7 +41,7 @@ import { RankedIndex } from "../ranked-index/ranked-index.ts";
 import type { Config, Retention } from "../settings/config.ts";
 import type { DocumentSettings } from "../settings/document-config.ts";
 import type { LlmSettings } from "../settings/llm.ts";
-import { noteLastFailure } from "../workflows/dead-letters/dead-letters.ts";
+import { recordLastFailure } from "../workflows/dead-letters/dead-letters.ts";
 import { type Installation, readInstallation } from "../workflows/installation/installation.ts";
 import { type ListIndexes, listIndexes } from "../workflows/lists/list.ts";
 import { type NumberSequence, numberSequence } from "../workflows/lists/number-sequence.ts";
@@ -33,7 +50,7 @@ import type { Remote } from "../workflows/remote/machine.ts";
 import { type RunBudget, runBudget } from "../workflows/runs/run-budget.ts";
 import { type RunSlots, runSlots } from "../workflows/runs/slots.ts";
 import type { HandleDocumentCall } from "../workflows/script-api/document-calls.ts";
-import { noteStepFailure } from "../workflows/steps/consumer.ts";
+import { recordStepFailure } from "../workflows/steps/consumer.ts";
 import type { HandleScriptCall, Snapshots, StepDeps, StepPaths } from "../workflows/steps/context.ts";
 import { type StepActivity, stepActivity } from "../workflows/steps/step-activity.ts";
 import { type CatalogReader, catalogReader } from "../workflows/store/catalog.ts";
@@ -43,9 +60,13 @@ import { type RateBreaker, rateBreaker } from "../workflows/triggers/rate-breake
 import { SHARED_WORKSPACES_DIR } from "../workflows/workspaces/paths.ts";
 import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
 
+/** Time between two reads of the updates and the awareness of other machines, while somebody listens, milliseconds. */
+const UPDATES_REFRESH_MS = 300;
+
 /** Everything that a function can use. Each service declares the part that it uses. */
 export interface Deps extends Ports, RecordDeps {
   readonly auth: Authenticator;
+  readonly sessions: SessionAuthenticator;
   readonly catalog: CatalogReader;
   readonly definitions: Definitions;
   /** Over the event log; one for all readers and the writer of this process. */
@@ -74,6 +95,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly remote?: Remote;
   readonly shell: string;
   readonly network: Network;
+  /** Reaches public addresses only, for URLs in documents. */
+  readonly publicNetwork: Network;
   readonly llm: LlmSettings;
   /** For scripts, where this process executes steps. */
   readonly handleScriptCall?: HandleScriptCall;
@@ -88,11 +111,19 @@ export interface Deps extends Ports, RecordDeps {
   readonly throttle: Throttle;
   /** `PUBLIC_URL`: links in responses begin with it. */
   readonly publicUrl?: string | undefined;
+  /** Resolves when everything written is on disk, where writes resolve earlier. */
+  readonly durable?: () => Promise<void>;
   /** Where this process opens one, or has a function for it. */
   readonly converter?: Converter;
   /** Sends what consumers write to people. */
   readonly mail: Mailer;
   readonly letterhead: Letterhead;
+  /** Decides whether uploaded files are safe. */
+  readonly scanner: AttachmentScanner;
+  /** The collaboration server, wherever it runs. */
+  readonly liveConnections: LiveConnections;
+  /** Identifies the collaboration server to functions: Y_PROVIDER_API_KEY, or a key of this process. */
+  readonly collaborationKey: string;
   /** What lists of documents are made from; one for all of this process. */
   readonly documentLists: DocumentLists;
   /** Whether workflows are loaded and their triggers are active, where this process loads them. */
@@ -122,33 +153,43 @@ export function composeDeps(
     | "workspaceSync"
     | "remote"
     | "converter"
+    | "durable"
   > & {
     /** Takes mails where no mail server is set up. */
     readonly layMails?: (from: MailSender) => Mailer;
   },
 ): Deps {
+  const { yProviderApiKey, collaborationServerSecret } = config.documents;
+  const collaborationKey = yProviderApiKey ?? randomUUID();
   const catalog = catalogReader(ports);
   const records = recordDeps(ports);
   const breaker = rateBreaker(ports, config.triggerFiresPerMinute);
   const budget = runBudget(ports, config.runsPerRootCauseMax);
   const workspacesDir = own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir;
+  const matcher = triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, {
+    enabled: config.receiverEnabled,
+    budget,
+  });
+  const effects = recordEffects(records);
   const base = {
     ...ports,
     ...own,
-    auth: withAccessTokens(own.auth, ports, config.oidc),
+    auth: withServiceKeys(withSessionCredentials(withAccessTokens(own.auth, ports, config.oidc), ports), {
+      id: "collaboration",
+      keys: [collaborationKey, collaborationServerSecret],
+    }),
+    collaborationKey,
+    sessions: createSessionAuthenticator(ports, config.documents.sessions),
     ...records,
     catalog,
     definitions: cachedDefinitions(ports),
     eventIndex: new RankedIndex(ports, EVENT_INDEX),
     lists: listIndexes(ports),
-    matcher: triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, {
-      enabled: config.receiverEnabled,
-      budget,
-    }),
+    matcher,
     breaker,
     runBudget: budget,
     stepActivity: stepActivity(ports.clock),
-    effects: recordEffects(records),
+    effects,
     runNumbers: numberSequence(ports, "runs"),
     workspacesDir,
     installation: readInstallation(own.paths.workspacesDir, {
@@ -170,22 +211,55 @@ export function composeDeps(
       clock: ports.clock,
       rates: config.documents.throttles,
       // The collaboration server reads documents for all users.
-      exemption:
-        config.documents.yProviderApiKey === undefined
-          ? undefined
-          : { scope: "document", header: "x-y-provider-key", key: config.documents.yProviderApiKey },
+      exemption: { scope: "document", header: "x-y-provider-key", key: collaborationKey },
     }),
     publicUrl: config.publicUrl,
     mail: openMailer(ports, config.mail, own.layMails),
     letterhead: config.mail.letterhead,
+    scanner: openScanner(config.documents),
+    liveConnections:
+      config.documents.collaborationApi === undefined
+        ? new LocalConnections()
+        : remoteConnections({ ...config.documents.collaborationApi, log: ports.log }),
     documentLists: new DocumentLists(),
     network: openNetwork(config.network),
+    publicNetwork: openNetwork({ privateAddresses: "deny", loopback: "deny" }),
     llm: config.llm,
   };
   return {
     ...base,
-    noteLastFailure: (failure) => noteLastFailure(base, failure),
+    noteLastFailure: (failure) => recordLastFailure(base, failure),
   };
+}
+
+/** What functions use that read or write the content of documents. */
+export interface DocumentDeps extends Deps {
+  /** The update logs of documents that this process has open. */
+  readonly updateLogs: UpdateLogs;
+  /** Passes awareness between the clients of this process. */
+  readonly awarenessHub: AwarenessHub;
+  /** Requests that wait for updates of documents. */
+  readonly liveRequests: LiveRequests;
+}
+
+/** Composes the services with the update logs of documents. Bundles with them contain Yjs. */
+export function composeDocumentDeps(
+  ports: Ports,
+  config: Config,
+  own: Parameters<typeof composeDeps>[2],
+): DocumentDeps {
+  const deps = composeDeps(ports, config, own);
+  // Several machines share the tables then.
+  const refreshMs = own.sharesWorkspaces ? UPDATES_REFRESH_MS : undefined;
+  const updateLogs = new UpdateLogs({ ...deps, converter: own.converter }, { refreshMs });
+  const awarenessHub = new AwarenessHub(
+    refreshMs === undefined ? undefined : { store: new AwarenessStore(ports), refreshMs, log: ports.log },
+  );
+  return { ...deps, updateLogs, awarenessHub, liveRequests: new LiveRequests(ports) };
+}
+
+function openScanner({ attachments: { checkedBy } }: DocumentSettings): AttachmentScanner {
+  return typeof checkedBy === "object" ? clamdScanner(checkedBy.clamav) : NO_SCANNER;
 }
 
 function openMailer(
@@ -199,9 +273,9 @@ function openMailer(
 }
 
 function findShell(log: Log): string {
-  const folders = (process.env["PATH"] ?? "/usr/bin:/bin").split(":");
+  const folders = (process.env.PATH ?? "/usr/bin:/bin").split(":");
   if (folders.some((folder) => folder !== "" && existsSync(join(folder, "bash")))) return "bash";
-  log.warn("no bash found: bash steps are run by sh");
+  log.warn("bash is not installed: sh runs the bash steps");
   return "sh";
 }
 
@@ -221,11 +295,11 @@ export function composeExecutorDeps(
     network: openNetwork(config.network),
     llm: config.llm,
   };
-  return { ...deps, noteLastFailure: (failure) => noteStepFailure(deps, failure) };
+  return { ...deps, noteLastFailure: (failure) => recordStepFailure(deps, failure) };
 }
 
 /** Handles the calls of scripts that read or write documents. */
-export function documentCallHandler(deps: Deps): HandleDocumentCall {
+export function documentCallHandler(deps: DocumentDeps): HandleDocumentCall {
   const documentDeps = { ...deps, documentContent: contentAsText(deps) };
-  return (question, by) => handleDocumentCall(documentDeps, question, by);
+  return (call, by) => handleDocumentCall(documentDeps, call, by);
 }

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { accessToken, TOKEN_FILE } from "../access-token.ts";
-import { isUploadAllowed } from "../documents/content/uploads.ts";
+import { isUploadAllowed } from "../documents/content/upload-urls.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
 import { folderMailer } from "../mail/mail-folder.ts";
 import { openAws } from "../platform/aws/open.ts";
@@ -35,7 +35,7 @@ import { flushLogs } from "../workflows/steps/run-log.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "../workflows/uploads/workflow-folder.ts";
 import { openWatches } from "../workflows/watches/open-watches.ts";
 import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
-import { composeDeps, type Deps, documentCallHandler } from "./compose.ts";
+import { composeDocumentDeps, type Deps, type DocumentDeps, documentCallHandler } from "./compose.ts";
 import { openWorkspaceSync, SCRIPT_LIBRARY, stepPaths } from "./worker.ts";
 
 export interface LocalOptions {
@@ -57,8 +57,10 @@ export interface AwsServerOptions extends LocalOptions {
 
 /** The application of a server on one machine, over either platform. */
 export interface LocalApp {
-  readonly deps: Deps;
+  readonly deps: DocumentDeps;
   readonly ports: Ports;
+  /** For the collaboration server. */
+  readonly collaboration: DocumentDeps;
   readonly tokenSource: "environment" | "file";
   readonly tokenPath: string;
   /** Whether the tables respond: nothing works without them. */
@@ -67,6 +69,8 @@ export interface LocalApp {
   readonly uploads?: UploadReceiver;
   /** Resolves when everything written is on disk, if writes resolve earlier. */
   durable?(): Promise<void>;
+  /** Ends requests that wait for updates of documents, because the server stops. */
+  stopWaiting(): void;
   /** Frees caches, for an idle server. */
   releaseMemory?(): Promise<void>;
   /** Reads and watches the workflow folder. */
@@ -142,6 +146,7 @@ interface MachineParts {
 
 interface OpenedPlatform {
   readonly ports: Ports;
+  durable?(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -186,13 +191,14 @@ async function openApp<Platform extends OpenedPlatform>(
     const remote = openRemote({ settings, dataDir, log, isOver: (runId) => isRunFinished(ports, runId) });
     let isStarted = false;
     const deps = withScriptCalls(
-      composeDeps(ports, config, {
+      composeDocumentDeps(ports, config, {
         isStarted: () => isStarted,
         remote,
         converter,
         auth: ownerAuthenticator(hashToken(token.value)),
         storage,
         paths,
+        durable: async () => opened.durable?.(),
         queueNames: resources.queues.map(({ name }) => name),
         sharesWorkspaces: shareWorkspaces !== undefined,
         layMails: (from) => folderMailer(join(dataDir, "mail"), from),
@@ -205,9 +211,11 @@ async function openApp<Platform extends OpenedPlatform>(
     return {
       deps,
       ports,
+      collaboration: deps,
       platform: opened,
       tokenSource: token.source,
       tokenPath: join(dataDir, TOKEN_FILE),
+      stopWaiting: () => deps.liveRequests.stop(),
       isUp: async () => {
         if ((await storage.check()) !== undefined) return false;
         return ports.tables.get(serviceTable, FIRST_START_KEY).then(
@@ -244,12 +252,12 @@ export interface ScriptCalls {
 }
 
 /** Adds the handlers of script calls: a process with the tables and the workspaces handles them directly. */
-export function withScriptCalls(deps: Deps): Deps & ScriptCalls {
+export function withScriptCalls(deps: DocumentDeps): DocumentDeps & ScriptCalls {
   return {
     ...deps,
     handleScriptCall: async (runId, query) => {
       const { handleScriptCall } = await import("../workflows/script-api/handle-script-call.ts");
-      return handleScriptCall({ ...deps, answerDocuments: documentCallHandler(deps) }, runId, query);
+      return handleScriptCall({ ...deps, handleDocumentCall: documentCallHandler(deps) }, runId, query);
     },
     snapshots: {
       export: async (workspace) =>

@@ -59,7 +59,7 @@ export interface Worker {
 
 /**
  * Opens a worker on a data folder of its own: it executes steps that use files, for a stack in AWS. Throws
- * DataFolderInUse.
+ * DataFolderInUseError.
  */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { log, resources, stack, environment } = options;

@@ -1,12 +1,22 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
 import type { Conversion } from "./conversion.ts";
+import {
+  type EditorNode,
+  type ElementNode,
+  insertNodes,
+  isElement,
+  readTree,
+  type TreeNode,
+  treeOf,
+} from "./document-tree.ts";
+import { editTree, type Kept } from "./edit-tree.ts";
 import { lightWindow } from "./light-window.ts";
 import { makeSafeForMarkdown, readEntities } from "./markdown-safe.ts";
+import { appendBlocks, MARKDOWN_KEEPS, mergeBlocks } from "./merge-blocks.ts";
 import { plainBlocks, splitTexts } from "./plain-blocks.ts";
 import { type Block, paragraph, readBlocks } from "./read-blocks.ts";
 import { createSanitizer } from "./sanitize.ts";
-import { write } from "./write-nodes.ts";
 
 /** The Yjs fragment that editors write to. Reference 4.1. */
 const FRAGMENT = "document-store";
@@ -20,18 +30,21 @@ const sanitize = createSanitizer((editor as unknown as { jsdom: { window: unknow
 const { schema } = editor.editor;
 /** Blocks as the editor's functions take them. */
 type Blocks = Parameters<typeof editor.blocksToYDoc>[0];
+/** A Yjs state expresses everything. */
+const NOTHING_KEPT: Kept = { mark: () => false, attribute: () => false };
 /** Maximum length of the result, in characters. */
 const MADE_MAX_LENGTH = 64 * 1024 * 1024;
 
 /** Throws if the content cannot be converted. */
 export async function convert(conversion: Conversion): Promise<string | Uint8Array> {
   const made = await make(conversion);
-  if (made.length > MADE_MAX_LENGTH) throw new RangeError("more would be made of it than may be");
+  if (made.length > MADE_MAX_LENGTH) throw new RangeError("the result is too large");
   return made;
 }
 
 async function make(conversion: Conversion): Promise<string | Uint8Array> {
-  if (conversion.to === "yjs") return append(conversion);
+  if (conversion.to === "yjs") return newState(await parseMarkdown(conversion.bytes));
+  if (conversion.to === "update") return edit(conversion);
   const { from, bytes, to } = conversion;
   const blocks = from === "yjs" ? blocksOf(bytes) : paragraphs(bytes);
   if (to === "json") return JSON.stringify(blocks);
@@ -43,25 +56,58 @@ async function make(conversion: Conversion): Promise<string | Uint8Array> {
   return sanitize(await writer.blocksToHTMLLossy(plain));
 }
 
-/** Appends blocks to a state without changing its content, like an edit of another user. */
-async function append({ bytes, onto }: Extract<Conversion, { to: "yjs" }>): Promise<Uint8Array> {
-  const blocks = await editor.tryParseMarkdownToBlocks(new TextDecoder().decode(bytes));
-  readEntities(blocks);
-  splitTexts(blocks);
+/** The state of a new document. */
+function newState(blocks: Blocks): Uint8Array {
   const doc = new Y.Doc();
-  if (onto !== undefined) Y.applyUpdate(doc, onto);
-  const fragment = doc.getXmlFragment(FRAGMENT);
-  doc.transact(() => {
-    const group = fragment.toArray().findLast(isGroup) ?? new Y.XmlElement("blockGroup");
-    if (group.parent === null) fragment.push([group]);
-    const made = editor._blocksToProsemirrorNode(blocks).firstChild;
-    if (made !== null) write(group, made.content);
-  });
+  doc.transact(() => insertNodes(doc.getXmlFragment(FRAGMENT), null, [groupOf(blocks)]));
   return Y.encodeStateAsUpdate(doc);
 }
 
-const isGroup = (node: unknown): node is Y.XmlElement =>
-  node instanceof Y.XmlElement && node.nodeName === "blockGroup";
+/** Changes a document like an edit of another user, and returns only the change. */
+async function edit(conversion: Extract<Conversion, { to: "update" }>): Promise<Uint8Array> {
+  const { from, bytes, base, append = false } = conversion;
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, base);
+  const fragment = doc.getXmlFragment(FRAGMENT);
+  const current = readTree(fragment);
+  const changes: Uint8Array[] = [];
+  doc.on("update", (change: Uint8Array) => changes.push(change));
+  if (from === "yjs") {
+    if (append) throw new TypeError("a Yjs state cannot be appended");
+    const other = new Y.Doc();
+    Y.applyUpdate(other, bytes);
+    const nodes = readTree(other.getXmlFragment(FRAGMENT));
+    // Without the group, each connected editor would create its own.
+    const wanted = isWithoutBlocks(nodes) && !isWithoutBlocks(current) ? [groupOf([])] : nodes;
+    doc.transact(() => editTree(fragment, current, wanted, NOTHING_KEPT));
+    return changes[0] ?? new Uint8Array();
+  }
+  const blocks = from === "plain" ? paragraphs(bytes) : await parseMarkdown(bytes);
+  const put = append ? appendBlocks : mergeBlocks;
+  const wanted = put({ current, blocks: blocks as Block[], group: groupOf(blocks as Blocks), schema });
+  doc.transact(() => editTree(fragment, current, wanted, MARKDOWN_KEEPS));
+  return changes[0] ?? new Uint8Array();
+}
+
+async function parseMarkdown(bytes: Uint8Array): Promise<Blocks> {
+  const text = new TextDecoder().decode(bytes);
+  if (text.trim() === "") return [];
+  const blocks = await editor.tryParseMarkdownToBlocks(text);
+  readEntities(blocks);
+  splitTexts(blocks);
+  return blocks;
+}
+
+/** The group of blocks as an editor writes it. Without blocks, it has an empty one, which editors need. */
+function groupOf(blocks: Blocks): ElementNode {
+  const written = editor._blocksToProsemirrorNode(blocks.length > 0 ? blocks : [{ type: "paragraph" }]);
+  const group = treeOf(written as unknown as EditorNode).find(isElement);
+  if (group === undefined) throw new TypeError("the editor wrote no blocks");
+  return group;
+}
+
+const isWithoutBlocks = (nodes: readonly TreeNode[]): boolean =>
+  !nodes.some((node) => isElement(node) && node.children.length > 0);
 
 function blocksOf(state: Uint8Array): Block[] {
   const doc = new Y.Doc();

@@ -69,6 +69,10 @@ export function readBlocks(fragment: Y.XmlFragment, schema: BlockSchema): Block[
   return new BlockReader(schema).group(fragment);
 }
 
+/** Reads the blocks of one node. */
+export const readNode = (node: Y.XmlElement, schema: BlockSchema): Block[] =>
+  new BlockReader(schema).nodes([node]);
+
 class BlockReader {
   readonly #schema: BlockSchema;
 
@@ -77,7 +81,11 @@ class BlockReader {
   }
 
   group(parent: Y.XmlFragment): Block[] {
-    return parent.toArray().flatMap((node): Block[] => {
+    return this.nodes(parent.toArray());
+  }
+
+  nodes(nodes: readonly unknown[]): Block[] {
+    return nodes.flatMap((node): Block[] => {
       if (node instanceof Y.XmlText) return this.#stray([node]);
       if (!(node instanceof Y.XmlElement)) return [];
       if (node.nodeName === "blockGroup") return this.group(node);

@@ -1,7 +1,7 @@
 import createDOMPurify, { type Config, type WindowLike } from "dompurify";
 
 /** The part of an element that the hooks use: the compiler has no DOM types. */
-interface Element {
+interface HtmlElement {
   readonly localName: string;
   setAttribute(name: string, value: string): void;
 }
@@ -49,7 +49,7 @@ export function createSanitizer(window: unknown): (html: string) => string {
     if (attrName === "href" || attrName === "src") attribute.keepAttr &&= isSafeUrl(attrValue);
   });
   purify.addHook("afterSanitizeAttributes", (node) => {
-    const element = node as unknown as Element;
+    const element = node as unknown as HtmlElement;
     if (element.localName === "a") element.setAttribute("rel", "noopener noreferrer nofollow");
     if (element.localName === "input") {
       element.setAttribute("type", "checkbox");

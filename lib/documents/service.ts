@@ -26,12 +26,40 @@ const DENY_ALL = [
 
 const THROTTLES: readonly ThrottleScope[] = [
   "document",
+  "document_updates",
   "document_access",
   "invitation",
   "document_ask_for_access",
   "config",
   "user_list",
+  "login",
 ];
+
+/** The login page, outside of the API: its address is short, because people read and type it. */
+export const loginService: Service = {
+  name: "login",
+  basePath: "",
+  errorFormat: documentErrorFormat,
+  throttles: ["login"],
+};
+
+/** Attachments, outside of the API: documents link to them. Whatever a browser opens there can run nothing. */
+export const mediaService: Service = {
+  name: "media",
+  basePath: "/media",
+  errorFormat: documentErrorFormat,
+  contentSecurityPolicy: "default-src 'none'",
+};
+
+/** The API for other services, with access tokens of the OpenID Connect provider. Reference: documents 1.16. */
+export const externalService: Service = {
+  name: "external",
+  basePath: "/external_api/v1.0",
+  errorFormat: documentErrorFormat,
+  isBodyOptional: true,
+  contentSecurityPolicy: DENY_ALL,
+  throttles: THROTTLES,
+};
 
 /** The document service as the HTTP layer knows it. */
 export const documentsService: Service = {

@@ -2,7 +2,7 @@ const CONTROL_CHARACTER = /\p{Cc}/u;
 /** Control characters other than tabs and line breaks. */
 const CONTROL_IN_TEXT = /(?![\t\n\r])\p{Cc}/u;
 
-export const CONTROL_CHARACTERS_REFUSED = "must not contain control characters";
+export const CONTROL_CHARACTERS_MESSAGE = "must not contain control characters";
 
 /** Whether a name, topic or label contains a control character, which terminals, file names and logs cannot show. */
 export const hasControlCharacter = (label: string): boolean => CONTROL_CHARACTER.test(label);
@@ -22,7 +22,7 @@ const EVENT_LABELS = [
 type EventLabels = { readonly [Name in (typeof EVENT_LABELS)[number]]?: string };
 
 /** The first label of an event that is invalid, with the reason; undefined if all are valid. */
-export function eventLabelFault(event: EventLabels): string | undefined {
+export function findLabelIssue(event: EventLabels): string | undefined {
   const field = EVENT_LABELS.find((name) => hasControlCharacter(event[name] ?? ""));
-  return field === undefined ? undefined : `${field}: ${CONTROL_CHARACTERS_REFUSED}`;
+  return field === undefined ? undefined : `${field}: ${CONTROL_CHARACTERS_MESSAGE}`;
 }

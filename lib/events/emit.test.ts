@@ -165,8 +165,10 @@ describe("chains of events", () => {
     expect(kept).toMatchObject({ error: "", matches: [{ workflow: "loop" }] });
     const [cut] = await emitEvents(test.deps, [{ ...draft, hop: EVENT_HOPS_MAX + 1 }]);
     expect(cut?.matches).toEqual([]);
-    expect(cut?.error).toContain("event loop cut");
-    expect(test.logs.filter(({ level }) => level === "error")).toMatchObject([{ message: "event loop cut" }]);
+    expect(cut?.error).toContain("event loop: more than");
+    expect(test.logs.filter(({ level }) => level === "error")).toMatchObject([
+      { message: "stopped an event loop" },
+    ]);
     expect((await readLog(test.deps)).records[0]).toMatchObject({ processed: true, error: cut?.error });
   });
 

@@ -25,11 +25,11 @@ export const emitBody = z.object({
 });
 export type EmitBody = z.infer<typeof emitBody>;
 
-export const emitAnswer = z
+export const emitResponse = z
   .object({
     message: z.string(),
     topic: z.string(),
-    event_id: z.string().describe("evt_ and the UUID under which the log holds the event"),
+    event_id: z.string().describe("evt_ and the UUID of the event in the log"),
     triggered_workflows: z.array(z.string()),
     note: z.string().optional(),
   })
@@ -43,7 +43,7 @@ export async function emitEvent(
   deps: EventDeps & { readonly receiverEnabled: boolean },
   body: EmitBody,
   cause: Cause = {},
-): Promise<z.infer<typeof emitAnswer>> {
+): Promise<z.infer<typeof emitResponse>> {
   const topic = body.topic.trim();
   if (topic === "") throw new ApiError("bad_request", "topic: must not be empty");
   const [record] = await emitEvents(deps, [
@@ -59,7 +59,7 @@ export async function emitEvent(
       ...given("workflow_name", body.workflow_name),
     },
   ]);
-  if (record === undefined) throw new Error("an event was not recorded");
+  if (record === undefined) throw new Error("recording an event failed");
   const triggered = [...new Set(record.matches.map(({ workflow }) => workflow))];
   return {
     message: "Event emitted successfully",
@@ -71,7 +71,7 @@ export async function emitEvent(
 }
 
 const NO_MATCH = "No workflows matched this topic";
-const RECEIVER_OFF = "The event receiver is disabled: the event was recorded and triggers nothing";
+const RECEIVER_OFF = "The event receiver is disabled: the event was recorded but triggers nothing";
 
 function given<Name extends string>(
   name: Name,

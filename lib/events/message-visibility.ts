@@ -40,7 +40,11 @@ export function hideDeliveries(deps: VisibilityDeps, deliveries: readonly Delive
     try {
       await deps.queues.changeVisibility(queue, receipt, seconds);
     } catch (error) {
-      deps.log.warn("the visibility of a message could not be changed", { queue, message: messageId, error });
+      deps.log.warn("changing the visibility timeout of a message failed", {
+        queue,
+        message: messageId,
+        error,
+      });
     }
   };
   const hideAll = () => Promise.all(deliveries.map((delivery) => change(delivery, HIDDEN_SECONDS)));

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "../errors.ts";
 import type { BusEntry } from "../platform/bus.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
-import { eventLabelFault } from "./control-characters.ts";
+import { CONFLICT, retryOnConflict } from "../retry-on-conflict.ts";
+import { findLabelIssue } from "./control-characters.ts";
 import {
   eventKey,
   eventLogTable,
@@ -42,13 +42,13 @@ export interface EventDraft extends Cause {
    * The data is a record of this kind that must be updated: the outcome of the update decides the event's name, or that
    * there is no event.
    */
-  readonly tells?: ToldKind;
+  readonly effect?: EffectKind;
 }
 
-export type ToldKind = "asset" | "vulnerability" | "artifact" | "totals" | "run";
+export type EffectKind = "asset" | "vulnerability" | "artifact" | "totals" | "run";
 
 /** The triggers that match an event. */
-export interface Matched {
+export interface MatchResult {
   readonly matches: readonly Match[];
   /** Reasons why triggers did not fire that should have; recorded with the event. */
   readonly notes: readonly string[];
@@ -58,7 +58,7 @@ export interface Matched {
 
 /** Finds the triggers that an event fires. `earlier` are writes of the same transaction. */
 export interface Matcher {
-  match(event: EventDraft, earlier: readonly Write[]): Promise<Matched>;
+  match(event: EventDraft, earlier: readonly Write[]): Promise<MatchResult>;
   /** Counts the runs that an event with a hop starts. Without it, there is no limit. */
   admit?(event: EventDraft, runs: number): Promise<Admission>;
 }
@@ -72,7 +72,7 @@ export interface Admission {
 }
 
 /** Events after their effects on records are known. */
-export interface SettledEvents {
+export interface AppliedEvents {
   /** The events to record, in order. */
   readonly drafts: readonly EventDraft[];
   /** Writes for the same transaction; no item twice. */
@@ -82,7 +82,7 @@ export interface SettledEvents {
 /** Updates the records that events describe. */
 export interface EventEffects {
   /** `at` is the time of the events, ISO 8601. Called again if the writes fail their conditions. */
-  settle(drafts: readonly EventDraft[], at: string): Promise<SettledEvents>;
+  apply(drafts: readonly EventDraft[], at: string): Promise<AppliedEvents>;
 }
 
 export type EventDeps = Pick<Ports, "ids" | "clock" | "blobs" | "secrets" | "log" | "outbox"> & {
@@ -117,11 +117,6 @@ const NOTES_MAX_LENGTH = 2_000;
 /** Milliseconds after which the sweep sends an unprocessed event again. */
 export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
 
-/** Attempts to record events: concurrent events may take their matches or change the same records. */
-const TRIES_MAX = 20;
-/** Maximum pause in milliseconds before the next attempt, times the number of attempts so far. */
-const PAUSE_MS = 5;
-
 /**
  * Builds the log records and bus entries of events, to be committed with the change of state that they describe. Data
  * that is too large is stored as a blob immediately; a sweep removes blobs without a record. Ids are generated last, so
@@ -132,14 +127,14 @@ export async function composeEvents(
   drafts: readonly EventDraft[],
 ): Promise<ComposedEvents> {
   for (const draft of drafts) {
-    const fault = eventLabelFault(draft);
+    const fault = findLabelIssue(draft);
     if (fault !== undefined) throw new ApiError("bad_request", fault);
   }
-  const settled = await deps.effects.settle(drafts, new Date(deps.clock.now()).toISOString());
+  const applied = await deps.effects.apply(drafts, new Date(deps.clock.now()).toISOString());
   const claims: Write[] = [];
   const prepared: Prepared[] = [];
   const refusals: Prepared[] = [];
-  for (const draft of settled.drafts) {
+  for (const draft of applied.drafts) {
     const { writes, refusal, ...one } = await prepare(deps, draft, claims);
     prepared.push(one);
     claims.push(...writes);
@@ -150,43 +145,40 @@ export async function composeEvents(
     ...records.map((item): Write => ({ op: "put", table: eventLogTable, item })),
     ...tailsOf(records).map((item): Write => ({ op: "put", table: eventTailTable, item })),
   ];
-  return { writes: [...puts, ...claims, ...settled.writes], publish: records.map(recordedEntry), records };
+  return { writes: [...puts, ...claims, ...applied.writes], publish: records.map(recordedEntry), records };
 }
 
 /**
- * Records events that accompany no change of state, and publishes them. `mark` is a write whose condition fails if they
+ * Records events that accompany no change of state, and publishes them. `claim` is a write whose condition fails if they
  * were recorded before: then nothing is recorded. Throws `conflict`.
  */
 export async function emitEvents(
   deps: EventDeps,
   drafts: readonly EventDraft[],
-  mark?: Write,
+  claim?: Write,
 ): Promise<readonly StoredEvent[]> {
-  const recorded = await tryToEmit(deps, drafts, mark);
-  if (recorded !== undefined) return recorded;
+  const recorded = await tryToEmit(deps, drafts, claim);
+  if (recorded !== CONFLICT) return recorded;
   // A concurrent event took a key that these need, or changed their record: such retries run one at a time.
-  return inTurn(deps.outbox, async () => {
-    for (let attempt = 1; attempt < TRIES_MAX; attempt += 1) {
-      const later = await tryToEmit(deps, drafts, mark);
-      if (later !== undefined) return later;
-      await sleep(Math.random() * attempt * PAUSE_MS);
-    }
-    throw new ApiError("conflict", "The event could not be recorded, try again");
-  });
+  return inTurn(deps.outbox, () =>
+    retryOnConflict(() => tryToEmit(deps, drafts, claim), {
+      exceeded: () => new ApiError("conflict", "The event could not be recorded, try again"),
+    }),
+  );
 }
 
-/** Undefined if a concurrent event was faster: the effects of the events must be computed again. */
+/** A conflict if a concurrent event was faster: the effects of the events must be computed again. */
 async function tryToEmit(
   deps: EventDeps,
   drafts: readonly EventDraft[],
-  mark: Write | undefined,
-): Promise<readonly StoredEvent[] | undefined> {
+  claim: Write | undefined,
+): Promise<readonly StoredEvent[] | typeof CONFLICT> {
   const { writes, publish, records } = await composeEvents(deps, drafts);
-  const all = mark === undefined ? writes : [mark, ...writes];
+  const all = claim === undefined ? writes : [claim, ...writes];
   if (all.length === 0) return [];
   const outcome = await deps.outbox.commit({ writes: all, publish });
   if (outcome.ok) return records;
-  return mark !== undefined && outcome.failed.includes(0) ? [] : undefined;
+  return claim !== undefined && outcome.failed.includes(0) ? [] : CONFLICT;
 }
 
 /** The last waiting promise of each outbox. */
@@ -221,7 +213,7 @@ async function prepare(
   deps: Omit<EventDeps, "outbox">,
   draft: EventDraft,
   earlier: readonly Write[],
-): Promise<Prepared & Pick<Matched, "writes"> & Pick<Admission, "refusal">> {
+): Promise<Prepared & Pick<MatchResult, "writes"> & Pick<Admission, "refusal">> {
   const found = await deps.matcher.match(draft, earlier);
   const matches = [...(draft.also ?? []), ...found.matches];
   const { hop = 0 } = draft;
@@ -256,7 +248,7 @@ function recordOf(
   const eventId = deps.ids.ordered();
   const now = deps.clock.now();
   const { topic, hop = 0 } = draft;
-  if (cut) deps.log.error("event loop cut", { topic, event: eventId, run: draft.run_id, hop });
+  if (cut) deps.log.error("stopped an event loop", { topic, event: eventId, run: draft.run_id, hop });
   return {
     ...eventKey(eventId),
     event_id: eventId,
@@ -270,7 +262,7 @@ function recordOf(
     processed: matches.length === 0,
     processed_at: matches.length === 0 ? new Date(now).toISOString() : null,
     error: cut
-      ? `event loop cut: more than ${EVENT_HOPS_MAX} events caused one another`
+      ? `event loop: more than ${EVENT_HOPS_MAX} events triggered one another`
       : deps.secrets.redact(notes.join("; ")).slice(0, NOTES_MAX_LENGTH),
     created_at: new Date(now).toISOString(),
     matches,

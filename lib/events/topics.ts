@@ -8,6 +8,14 @@ const documentBase = {
   user_id: z.string().nullable(),
 };
 
+const attachmentBase = {
+  key: z.string(),
+  name: z.string(),
+  content_type: z.string(),
+  bytes: z.int(),
+  is_unsafe: z.boolean(),
+};
+
 /**
  * The topics that Weft emits, with their payloads. Clients may emit other topics. Seed: workflow 6; payload keys:
  * reference 5.
@@ -16,7 +24,7 @@ const runBase = { scan_id: z.string(), target: z.string() };
 
 export const TOPICS = {
   "run.started": {
-    meaning: "A run began to execute its steps",
+    meaning: "A run started",
     dataType: "scan",
     data: z.object({
       ...runBase,
@@ -26,27 +34,28 @@ export const TOPICS = {
     }),
   },
   "run.completed": {
-    meaning: "A run ended, all its steps done",
+    meaning: "A run completed",
     dataType: "scan",
     data: z.object({ ...runBase, duration_ms: z.int(), steps_completed: z.int() }),
   },
   "run.failed": {
-    meaning: "A run ended because a step or the run itself failed",
+    meaning: "A run failed",
     dataType: "scan",
     data: z.object({ ...runBase, duration_ms: z.int(), error: z.string() }),
   },
   "run.cancelled": {
-    meaning: "A run was cancelled by its user",
+    meaning: "A run was cancelled",
     dataType: "scan",
     data: z.object({ ...runBase, duration_ms: z.int() }),
   },
   "run.refused": {
-    meaning: "A root cause has used its budget of runs: it starts no further ones. Recorded once for each",
+    meaning:
+      "A root cause has used its budget of runs and starts no further runs; emitted once per root cause",
     dataType: "scan",
     data: z.object({ root_cause: z.string(), limit: z.int(), topic: z.string(), error: z.string() }),
   },
   "step.completed": {
-    meaning: "A step ended well",
+    meaning: "A step completed",
     dataType: "step",
     data: z.object({
       step_name: z.string(),
@@ -61,12 +70,12 @@ export const TOPICS = {
     data: z.object({ step_name: z.string(), step_type: z.string(), duration_ms: z.int(), error: z.string() }),
   },
   "asset.discovered": {
-    meaning: "An asset is new in its workspace; triggers may call it assets.new",
+    meaning: "An asset was added to a workspace; in triggers also assets.new",
     dataType: "asset",
     data: z.looseObject({ asset_value: z.string(), asset_type: z.string(), workspace: z.string() }),
   },
   "asset.updated": {
-    meaning: "What is known of an asset has changed; triggers may call it assets.updated",
+    meaning: "An asset changed; in triggers also assets.updated",
     dataType: "asset",
     data: z.looseObject({
       asset_value: z.string(),
@@ -76,7 +85,7 @@ export const TOPICS = {
     }),
   },
   "vuln.found": {
-    meaning: "A vulnerability is new in its workspace",
+    meaning: "A vulnerability was added to a workspace",
     dataType: "vulnerability",
     data: z.looseObject({
       vulnerability_id: z.int(),
@@ -87,7 +96,7 @@ export const TOPICS = {
     }),
   },
   "schedule.triggered": {
-    meaning: "A trigger was fired by the clock, by a file or by hand",
+    meaning: "A cron, watch or manual trigger fired",
     dataType: "schedule",
     data: z.object({
       schedule_id: z.string(),
@@ -100,45 +109,56 @@ export const TOPICS = {
     }),
   },
   "documents.created": {
-    meaning: "A document was made",
+    meaning: "A document was created",
     dataType: "document",
     data: z.looseObject(documentBase),
   },
   "documents.updated": {
-    meaning: "A document was edited: the edits of half a minute are told of together",
+    meaning: "A document was edited; one event covers all edits within half a minute",
     dataType: "document",
     data: z.looseObject({
       ...documentBase,
+      user_ids: z.array(z.string()).describe("Everyone who edited; at most 100"),
       changed: z.array(z.enum(["content", "title", "excerpt"])),
     }),
   },
   "documents.moved": {
-    meaning: "A document came to lie elsewhere, with all that lies in it",
+    meaning: "A document was moved, with its descendants",
     dataType: "document",
     data: z.looseObject(documentBase),
   },
   "documents.deleted": {
-    meaning: "A document was put into the trash, with all that lies in it",
+    meaning: "A document was moved to the trash, with its descendants",
     dataType: "document",
     data: z.looseObject(documentBase),
   },
   "documents.restored": {
-    meaning: "A document was brought back from the trash",
+    meaning: "A document was restored from the trash",
     dataType: "document",
     data: z.looseObject(documentBase),
   },
   "documents.commented": {
-    meaning: "Somebody began a thread on a document, or added a comment to one",
+    meaning: "A thread was created on a document, or a comment was added to a thread",
     dataType: "document",
     data: z.object({ ...documentBase, thread_id: z.string(), comment_id: z.string() }),
   },
+  "documents.attachment.uploaded": {
+    meaning: "A file was uploaded to a document; a workflow may decide whether it is safe",
+    dataType: "document",
+    data: z.object({ ...documentBase, ...attachmentBase }),
+  },
+  "documents.attachment.infected": {
+    meaning: "An uploaded file is dangerous and was deleted",
+    dataType: "document",
+    data: z.object({ ...documentBase, ...attachmentBase, finding: z.string() }),
+  },
   "webhook.received": {
-    meaning: "A request came to the address of a webhook trigger",
+    meaning: "A webhook trigger received a request",
     dataType: "webhook",
     data: z.looseObject({}),
   },
   "documents.shared": {
-    meaning: "A document is shared with somebody otherwise than before",
+    meaning: "The accesses or invitations of a document changed",
     dataType: "document",
     data: z.object({
       document_id: z.string(),
@@ -153,7 +173,7 @@ export const TOPICS = {
     }),
   },
   "documents.access_requested": {
-    meaning: "Somebody asked for access to a document",
+    meaning: "A user requested access to a document",
     dataType: "document",
     data: z.object({
       document_id: z.string(),

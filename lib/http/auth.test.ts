@@ -6,6 +6,7 @@ import {
   hashToken,
   ownerAuthenticator,
 } from "./auth.ts";
+import { csrfToken } from "./csrf.ts";
 import type { Principal, Route } from "./route.ts";
 import { testService } from "./test-service.ts";
 
@@ -110,20 +111,45 @@ describe("a session cookie", () => {
     ).toBe(undefined);
   });
 
+  const csrf = { "x-csrftoken": csrfToken("user") };
+  const unsafe = ["POST", "PUT", "PATCH", "DELETE"];
+
   it("needs an Origin header that names the server for a method that may change something", async () => {
     const own = "http://weft.example.org";
-    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-      expect(await authenticate({ ...cookie, origin: own }, { method })).toBe("u1");
+    const sent = { ...cookie, ...csrf };
+    for (const method of unsafe) {
+      expect(await authenticate({ ...sent, origin: own }, { method })).toBe("u1");
       for (const origin of ["https://evil.example", "null", "", `${own}.evil.example`, `${own}/`])
-        expect(await authenticate({ ...cookie, origin }, { method })).toBe("forbidden");
-      expect(await authenticate(cookie, { method })).toBe("forbidden");
+        expect(await authenticate({ ...sent, origin }, { method })).toBe("forbidden");
+      expect(await authenticate(sent, { method })).toBe("forbidden");
       expect(await authenticate({ ...cookie, authorization: "Bearer user" }, { method })).toBe("u1");
     }
     for (const method of ["GET", "HEAD"])
       expect(await authenticate({ ...cookie, origin: "https://evil.example" }, { method })).toBe("u1");
     const publicUrl = "https://weft.example.com/base";
     const origin = "https://weft.example.com";
-    expect(await authenticate({ ...cookie, origin }, { method: "POST", publicUrl })).toBe("u1");
-    expect(await authenticate({ ...cookie, origin: own }, { method: "POST", publicUrl })).toBe("forbidden");
+    expect(await authenticate({ ...sent, origin }, { method: "POST", publicUrl })).toBe("u1");
+    expect(await authenticate({ ...sent, origin: own }, { method: "POST", publicUrl })).toBe("forbidden");
+  });
+
+  it("needs the CSRF token of its session for these methods", async () => {
+    const own = { ...cookie, origin: "http://weft.example.org" };
+    for (const method of unsafe) {
+      expect(await authenticate({ ...own, ...csrf }, { method })).toBe("u1");
+      for (const token of ["", "x", csrfToken("owner"), csrf["x-csrftoken"].toUpperCase(), "é".repeat(43)])
+        expect(await authenticate({ ...own, "x-csrftoken": token }, { method })).toBe("forbidden");
+      expect(await authenticate(own, { method })).toBe("forbidden");
+      // A cookie of another site's making does not help.
+      const forged = `${own.cookie}; csrftoken=chosen`;
+      expect(await authenticate({ ...own, cookie: forged, "x-csrftoken": "chosen" }, { method })).toBe(
+        "forbidden",
+      );
+    }
+  });
+
+  it("that is invalid needs neither: the request is anonymous", async () => {
+    const ended = { ...cookie, cookie: "session=ended" };
+    expect(await authenticate(ended, { method: "POST", auth: "optional" })).toBeUndefined();
+    expect(await authenticate(ended, { method: "POST" })).toBe("unauthorized");
   });
 });

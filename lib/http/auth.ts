@@ -1,7 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../errors.ts";
 import { parseCookies } from "./cookies.ts";
-import { requestOrigin } from "./request.ts";
+import { requireCsrfToken } from "./csrf.ts";
+import { requestOrigin } from "./request-origin.ts";
 import { DEFAULT_CALLERS, type Principal, type Route } from "./route.ts";
 
 /** Longest bearer token that is checked, characters. */
@@ -32,7 +33,7 @@ export interface Authenticator {
   isValid(credentialId: string): Promise<boolean>;
 }
 
-/** Authenticates requests by a session cookie. No session store exists yet: `HttpDeps.sessions` is undefined. */
+/** Authenticates requests by a session cookie. */
 export interface SessionAuthenticator {
   readonly cookieName: string;
   /** The principal of a session, or undefined if the session does not exist or has ended. */
@@ -88,7 +89,10 @@ export async function authenticateRequest(
   }
   const { tokenScope } = route.service;
   if (tokenScope !== undefined && principal.scopes?.includes(tokenScope) === false)
-    throw new ApiError("forbidden", "The token does not include the scope of this service");
+    throw new ApiError(
+      "forbidden",
+      `The ${headers.authorization === undefined ? "session" : "token"} does not include the scope of this service`,
+    );
   if (!(route.callers ?? DEFAULT_CALLERS).includes(principal.kind))
     throw new ApiError("forbidden", "This endpoint is not available to this kind of caller");
   return principal;
@@ -105,9 +109,14 @@ async function authenticateToken(
   return principal;
 }
 
+/** The origin of this server's pages, as browsers name it in the `Origin` header. */
+export const ownOrigin = (headers: Readonly<Record<string, string>>, publicUrl: string | undefined): string =>
+  new URL(publicUrl ?? requestOrigin(headers)).origin;
+
 /**
  * Browsers add cookies to requests that other sites cause, so a request that may change something is accepted only with
- * an `Origin` header that names this server (CSRF). A token needs no such check: no browser sends it by itself.
+ * an `Origin` header that names this server and with the session's CSRF token. A bearer token needs no such check: no
+ * browser sends it by itself.
  */
 async function authenticateSession(
   { method, headers }: Credentials,
@@ -115,11 +124,13 @@ async function authenticateSession(
 ): Promise<Principal | undefined> {
   if (sessions === undefined) return undefined;
   const sessionId = parseCookies(headers.cookie).get(sessions.cookieName);
-  if (sessionId === undefined) return undefined;
+  const principal = sessionId === undefined ? undefined : await sessions.authenticate(sessionId);
+  if (sessionId === undefined || principal === undefined) return undefined;
   if (!SAFE_METHODS.has(method)) {
-    const own = new URL(publicUrl ?? requestOrigin(headers)).origin;
+    const own = ownOrigin(headers, publicUrl);
     if (headers.origin === undefined || headers.origin !== own)
-      throw new ApiError("forbidden", `A request with a session cookie needs the header Origin: ${own}`);
+      throw new ApiError("forbidden", `A request with a session cookie requires the header Origin: ${own}`);
+    requireCsrfToken(sessionId, headers);
   }
-  return sessions.authenticate(sessionId);
+  return principal;
 }

@@ -6,6 +6,8 @@ export interface FileResponse {
   readonly type: string;
   /** The file name for `Content-Disposition`; any text. */
   readonly name?: string;
+  /** Browsers may display the file although it has a name. */
+  readonly isInline?: boolean;
   /** The route's own if undefined; 304 has no content. */
   readonly status?: StatusCode;
   /** Further headers; undefined ones are not sent. */
@@ -17,16 +19,22 @@ export interface FileResponse {
 const NAME_MAX_LENGTH = 200;
 
 /** Headers of a file. The name is encoded, so that it cannot add parameters or headers: RFC 6266, RFC 8187. */
-export function fileHeaders({ type, name, headers }: FileResponse): Record<string, string | undefined> {
+export function fileHeaders({
+  type,
+  name,
+  isInline,
+  headers,
+}: FileResponse): Record<string, string | undefined> {
   const own = { "content-security-policy": "sandbox", ...headers, "content-type": type };
-  return name === undefined ? own : { "content-disposition": dispositionOf(name), ...own };
+  return name === undefined ? own : { "content-disposition": dispositionOf(name, isInline), ...own };
 }
 
-function dispositionOf(name: string): string {
+/** The header that names a file, and says whether browsers may display it. */
+export function dispositionOf(name: string, isInline = false): string {
   const short = name.slice(-NAME_MAX_LENGTH).toWellFormed();
   const plain = short.replaceAll(/[^\w.+@=-]/g, "_");
   const encoded = encodeURIComponent(short).replaceAll(/['()*]/g, (character) =>
     `%${character.charCodeAt(0).toString(16)}`.toUpperCase(),
   );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+  return `${isInline ? "inline" : "attachment"}; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -1,13 +1,21 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { hashToken, ownerAuthenticator } from "./auth.ts";
-import { toHandler } from "./handler.ts";
+import { type Handler, type LambdaRuntime, type ResponseStream, toHandler } from "./handler.ts";
 import { booleanQuery, pageQuery, textQuery } from "./page.ts";
-import type { ProxyEvent } from "./request.ts";
+import { joinBody, type ProxyEvent } from "./request.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { testService } from "./test-service.ts";
+
+// Without the Lambda runtime, handlers return whole responses.
+beforeAll(() => void vi.stubGlobal("awslambda", undefined));
+afterAll(() => vi.unstubAllGlobals());
 
 const TOKEN = "a-token-of-some-length";
 let logged: { message: string; fields: unknown }[];
@@ -113,7 +121,7 @@ describe("a route's handler", () => {
 
   it.each([
     ["empty", "", /empty/],
-    ["cut off", '{"name":', /does not parse/],
+    ["cut off", '{"name":', /must be valid JSON/],
     ["no object", "[]", /object/],
     ["a wrong type", '{"name":1}', /^name: must be text$/],
     ["a wrong inner value", '{"name":"x","size":9}', /^size: /],
@@ -216,6 +224,41 @@ it.each(["gzip", "br", "gzip, identity", "x".repeat(500)])(
   },
 );
 
+describe("a body that the gateway passes in a file or in chunks", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "weft-body-"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  const inFile = async (text: string): Promise<Partial<ProxyEvent>> => {
+    const path = join(folder, "body");
+    await writeFile(path, text);
+    return { bodyFile: { path, bytes: Buffer.byteLength(text) } };
+  };
+  const inChunks = (...texts: readonly string[]): Partial<ProxyEvent> => ({
+    bodyParts: texts.map((text) => Buffer.from(text)),
+  });
+
+  it("is read by a route without large bodies, once it is joined", async () => {
+    for (const sent of [await inFile('{"name":"é"}'), inChunks('{"na', 'me":"é"}'), inChunks()]) {
+      const given = event(sent);
+      await joinBody(given, 10_000);
+      const { statusCode, body } = await call(create, given);
+      if (sent.bodyParts?.length === 0) expect(statusCode).toBe(400);
+      else expect(body).toMatchObject({ body: { name: "é" } });
+    }
+  });
+
+  it("is refused if it is too long to join", async () => {
+    const long = JSON.stringify({ name: "x".repeat(10_000) });
+    for (const sent of [await inFile(long), inChunks(long)]) {
+      const given = event(sent);
+      await joinBody(given, 10_000);
+      expect((await call(create, given)).statusCode).toBe(413);
+    }
+  });
+});
+
 describe("a list's handler", () => {
   const list = (pages: readonly unknown[][], total: number) =>
     defineRoute({
@@ -250,5 +293,28 @@ describe("a list's handler", () => {
       data: [],
       pagination: { total: 0, offset: 0, limit: 20 },
     });
+  });
+
+  it("leaves no listener on a stream that was full", async () => {
+    const stream = new PassThrough({ highWaterMark: 1 });
+    let listeners = 0;
+    stream.on("data", () => {
+      listeners = Math.max(listeners, stream.listenerCount("close"), stream.listenerCount("drain"));
+    });
+    const runtime: LambdaRuntime = {
+      streamifyResponse: (handler) => handler as unknown as Handler,
+      HttpResponseStream: { from: () => stream },
+    };
+    vi.stubGlobal("awslambda", runtime);
+    const pages = Array.from({ length: 50 }, (_, page) => [{ page, text: "x".repeat(100_000) }]);
+    const handler = toHandler(list(pages, 50), async () => deps) as unknown as (
+      event: ProxyEvent,
+      stream: ResponseStream,
+    ) => Promise<void>;
+    await handler(event(), stream);
+    vi.stubGlobal("awslambda", undefined);
+    expect(stream.listenerCount("close")).toBe(0);
+    expect(stream.listenerCount("drain")).toBe(0);
+    expect(listeners).toBeLessThanOrEqual(3);
   });
 });

@@ -26,6 +26,7 @@ export interface ResponseStream {
   write(chunk: string | Uint8Array): boolean;
   end(): void;
   once(event: "drain" | "close", listener: () => void): unknown;
+  off(event: "drain" | "close", listener: () => void): unknown;
 }
 
 /** What the Lambda runtime puts into the global scope of a function; the local platform does the same. */
@@ -48,13 +49,15 @@ export interface Handler {
    * authenticate the same event again.
    */
   authenticate?(event: ProxyEvent, context?: InvocationContext): Promise<Authentication>;
+  /** Where responses are streamed, and the route's is: writes the response to a stream. */
+  readonly stream?: StreamHandler;
 }
 
 /** The response that refuses the request, or whether its caller is authenticated. */
 export type Authentication =
   | { readonly refusal: ProxyResult }
   | { readonly refusal?: undefined; readonly isAuthenticated: boolean };
-type StreamHandler = (
+export type StreamHandler = (
   event: ProxyEvent,
   stream: ResponseStream,
   context?: InvocationContext,
@@ -66,6 +69,8 @@ export interface HttpDeps extends AuthenticationDeps {
   readonly throttle: Throttle;
   /** Links in responses begin with it, without a slash at the end; with the host of the request if undefined. */
   readonly publicUrl?: string | undefined;
+  /** Resolves when everything written is on disk, where writes resolve earlier. */
+  readonly durable?: (() => Promise<void>) | undefined;
 }
 
 /** The key under which `authenticate` stores its result in an event. A caller cannot send it: JSON has no symbols. */
@@ -101,7 +106,7 @@ export function toHandler<P, Q, B, R, D>(
 ): Handler {
   const depsOf = (context: InvocationContext | undefined): (D & HttpDeps) | Promise<D & HttpDeps> =>
     context?.weft === undefined ? open() : (context.weft as D & HttpDeps);
-  const runtime = (globalThis as { awslambda?: LambdaRuntime }).awslambda;
+  const runtime = lambdaRuntime();
   const authenticate: Handler["authenticate"] = async (event: AuthenticatedEvent, context) => {
     const opened = depsOf(context);
     const deps = opened instanceof Promise ? await opened : opened;
@@ -122,14 +127,18 @@ export function toHandler<P, Q, B, R, D>(
     };
     return Object.assign(handler, { authenticate });
   }
-  const handler = runtime.streamifyResponse(async (event, stream, context) => {
+  const stream: StreamHandler = async (event, out, context) => {
     const deps = await depsOf(context);
     const response = await respond(route, event, context, deps);
-    if ("chunks" in response) await streamResponse(route, response, runtime, stream, deps.log);
-    else writeWhole(runtime, stream, response);
-  });
-  return Object.assign(handler, { authenticate });
+    if ("chunks" in response) await streamResponse(route, response, runtime, out, deps.log);
+    else writeWhole(runtime, out, response);
+  };
+  return Object.assign(runtime.streamifyResponse(stream), { authenticate, stream });
 }
+
+/** Undefined where responses are not streamed, as in tests of a handler alone. */
+export const lambdaRuntime = (): LambdaRuntime | undefined =>
+  (globalThis as { awslambda?: LambdaRuntime }).awslambda;
 
 /** The chunks are text or bytes. */
 interface StreamedResponse {
@@ -157,7 +166,8 @@ async function bufferResponse(
   };
 }
 
-function writeWhole(
+/** Writes a response that is not streamed to a stream. */
+export function writeWhole(
   runtime: LambdaRuntime,
   stream: ResponseStream,
   { body, isBase64Encoded = false, ...head }: ProxyResult,
@@ -175,23 +185,38 @@ async function streamResponse(
   log: Log,
 ): Promise<void> {
   const chunks = response.chunks[Symbol.asyncIterator]();
-  let first: IteratorResult<string | Uint8Array>;
+  // The producer may wait for long: it ends when the client disconnects, also while the stream has no room.
+  const stop = (): void => void chunks.return?.().catch(() => {});
+  stream.once("close", stop);
   try {
-    first = await chunks.next();
-  } catch (thrown) {
-    writeWhole(runtime, stream, errorResult(route, thrown, response.headers["x-request-id"] ?? "", log));
-    return;
+    let next: IteratorResult<string | Uint8Array>;
+    try {
+      next = await chunks.next();
+    } catch (thrown) {
+      writeWhole(runtime, stream, errorResult(route, thrown, response.headers["x-request-id"] ?? "", log));
+      return;
+    }
+    const { status: statusCode, headers } = response;
+    const out = runtime.HttpResponseStream.from(stream, { statusCode, headers });
+    for (; next.done !== true; next = await chunks.next()) if (!out.write(next.value)) await waitForRoom(out);
+    out.end();
+  } finally {
+    stream.off("close", stop);
+    stop();
   }
-  const { status: statusCode, headers } = response;
-  const out = runtime.HttpResponseStream.from(stream, { statusCode, headers });
-  for (let next = first; next.done !== true; next = await chunks.next()) {
-    if (!out.write(next.value))
-      await new Promise<void>((resolve) => {
-        out.once("drain", resolve);
-        out.once("close", resolve);
-      });
-  }
-  out.end();
+}
+
+/** Resolves when the stream accepts data again, or is closed. */
+function waitForRoom(stream: ResponseStream): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      stream.off("drain", settle);
+      stream.off("close", settle);
+      resolve();
+    };
+    stream.once("drain", settle);
+    stream.once("close", settle);
+  });
 }
 
 async function respond<P, Q, B, R, D>(

@@ -17,14 +17,14 @@ export function parseBody({ errorFormat, isBodyOptional }: Service, text: string
 
 /** Parses JSON text. Throws `bad_request` for an empty body, malformed JSON and nesting that is too deep. */
 function parseJson(text: string): unknown {
-  if (text.trim() === "") throw new ApiError("bad_request", "body: must be JSON, it is empty");
+  if (text.trim() === "") throw new ApiError("bad_request", "body: must be JSON, but is empty");
   if (text.length > JSON_DEPTH_MAX && jsonDepth(text) > JSON_DEPTH_MAX) {
     throw new ApiError("bad_request", `body: must be nested at most ${JSON_DEPTH_MAX} deep`);
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError("bad_request", "body: must be JSON, it does not parse");
+    throw new ApiError("bad_request", "body: must be valid JSON");
   }
 }
 

@@ -28,9 +28,9 @@ it.each([1, 2, 3, 7, 64, 65_536, 1_000_000])("a body is read in chunks of %i byt
 });
 
 it.each([
-  ['{"content":"', "does not parse"],
-  [`{"content":"${"a".repeat(70_000)}`, "does not parse"],
-  [`{"content":"${"a".repeat(70_000)}"`, "does not parse"],
+  ['{"content":"', "must be valid JSON"],
+  [`{"content":"${"a".repeat(70_000)}`, "must be valid JSON"],
+  [`{"content":"${"a".repeat(70_000)}"`, "must be valid JSON"],
   [`{"note":"${"a".repeat(70_000)}","content":""}`, "long"],
   [`["${"a".repeat(70_000)}"]`, "long"],
   [`{"content":{"content":"${"a".repeat(70_000)}"}}`, "long"],

@@ -49,6 +49,17 @@ export async function readLargeJson<Body>(
   return checkBody(service, schema, reader.end());
 }
 
+/** Reads a JSON body into memory. Throws `bad_request` with the issues of each field. */
+export async function readWholeJson<Body>(
+  service: Service,
+  schema: z.ZodType<Body>,
+  { chunks }: LargeBody,
+): Promise<Body> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return checkBody(service, schema, parseBody(service, decode(Buffer.concat(parts))));
+}
+
 class LargeJsonReader {
   readonly #service: Service;
   readonly #long: LongString;

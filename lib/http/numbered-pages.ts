@@ -20,7 +20,7 @@ export const numberedQuery = {
       text !== undefined && SIZE.test(text) ? Math.min(Number(text), PAGE_SIZE_MAX) : PAGE_SIZE_DEFAULT,
     )
     .meta({
-      description: `Records on a page; above ${PAGE_SIZE_MAX} it counts as ${PAGE_SIZE_MAX}`,
+      description: `Number of records per page, at most ${PAGE_SIZE_MAX}`,
       type: "integer",
       minimum: 1,
       default: PAGE_SIZE_DEFAULT,
@@ -30,8 +30,8 @@ export const numberedQuery = {
 /** Schema of a page. */
 export const numbered = <Item extends z.ZodType>(item: Item) =>
   z.object({
-    count: z.int().describe("Records on all pages"),
-    next: z.string().nullable().describe("Address of the next page"),
+    count: z.int().describe("Number of records on all pages"),
+    next: z.string().nullable().describe("URL of the next page"),
     previous: z.string().nullable(),
     results: z.array(item),
   });

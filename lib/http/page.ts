@@ -27,12 +27,12 @@ export const pageQuery = {
   offset: wholeNumber(0)
     .optional()
     .transform((value) => value ?? 0)
-    .meta({ description: "Records to skip", type: "integer", minimum: 0, default: 0 }),
+    .meta({ description: "Number of records to skip", type: "integer", minimum: 0, default: 0 }),
   limit: wholeNumber(1)
     .optional()
     .transform((value) => Math.min(value ?? PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX))
     .meta({
-      description: `Most records to return; above ${PAGE_LIMIT_MAX} it counts as ${PAGE_LIMIT_MAX}`,
+      description: `Maximum number of records to return, at most ${PAGE_LIMIT_MAX}`,
       type: "integer",
       minimum: 1,
       default: PAGE_LIMIT_DEFAULT,

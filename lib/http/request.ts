@@ -1,12 +1,15 @@
 import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { parseBody } from "./json.ts";
+import { requestOrigin } from "./request-origin.ts";
 import {
   BODY_LIMIT_BYTES,
   type BytesBody,
   type Input,
   type LargeBody,
+  type MultipartBody,
   type Principal,
   type RawBody,
   type RequestInfo,
@@ -109,6 +112,7 @@ const requestInfo = ({ event, headers, requestId, principal, publicUrl }: Reques
   path: event.path,
   principal,
   headers,
+  clientAddress: event.requestContext?.identity?.sourceIp ?? "",
   address: () => addressOf(event, headers, publicUrl),
 });
 
@@ -119,9 +123,6 @@ export function checkBody<Body>({ errorFormat }: Service, schema: z.ZodType<Body
   if (issues.length > 0) throw errorFormat.validationError(issues);
   return body as Body;
 }
-
-/** A host name, an IPv4 address or an IPv6 address in brackets, and an optional port. */
-const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
  * The address of the request: below `publicUrl`, or else at the host that the gateway accepted. Headers of proxies
@@ -141,13 +142,6 @@ function addressOf(
   if (publicUrl !== undefined) return `${publicUrl}${path}${suffix}`;
   // API Gateway's stage, which clients send, is only in the context's path.
   return `${requestOrigin(headers)}${requestContext?.path ?? path}${suffix}`;
-}
-
-/** Scheme and host that a request was sent to, from the headers that the gateway has checked. */
-export function requestOrigin(headers: Readonly<Record<string, string>>): string {
-  const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
-  const { host = "" } = headers;
-  return `${scheme}://${HOST.test(host) && URL.canParse(`${scheme}://${host}`) ? host : "localhost"}`;
 }
 
 function readPart(
@@ -178,6 +172,7 @@ function readBody(
   checkEncoding(headers);
   const limitBytes = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
   if (route.bodyKind === "bytes") {
+    if (isApart(event)) throw tooLarge(limitBytes);
     const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
     if (bytes.length > limitBytes) throw tooLarge(limitBytes);
     return { bytes, contentType: headers["content-type"] ?? "" } satisfies BytesBody;
@@ -185,6 +180,11 @@ function readBody(
   if (route.bodyKind === "large") {
     checkJsonType(route, contentTypeOf(headers));
     return largeBody(event, limitBytes);
+  }
+  if (route.bodyKind === "multipart") {
+    checkFormType(route, contentTypeOf(headers));
+    const contentType = headers["content-type"] ?? "";
+    return { ...largeBody(event, limitBytes), contentType } satisfies MultipartBody;
   }
   const text = decodeBody(event, limitBytes);
   const contentType = contentTypeOf(headers);
@@ -213,22 +213,46 @@ function checkJsonType({ service }: Pick<Route, "service">, contentType: string)
   throw service.errorFormat.unsupportedMediaTypeError(contentType.slice(0, TYPE_SHOWN_MAX));
 }
 
+/** Throws the service's error for a content type that cannot contain a form. Without a form, a field is missing. */
+function checkFormType(route: Pick<Route, "service">, contentType: string): void {
+  if (contentType !== "multipart/form-data") checkJsonType(route, contentType);
+}
+
 function largeBody(
   { bodyFile, bodyParts, body, isBase64Encoded }: ProxyEvent,
   limitBytes: number,
 ): LargeBody {
   const parts = bodyParts ?? [Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8")];
-  const bytes = bodyFile?.bytes ?? parts.reduce((sum, { length }) => sum + length, 0);
+  const bytes = bodyFile?.bytes ?? lengthOf(parts);
   if (bytes > limitBytes) throw tooLarge(limitBytes);
   return { bytes, chunks: bodyFile === undefined ? chunksOf(parts) : createReadStream(bodyFile.path) };
 }
+
+const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
 async function* chunksOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* parts;
 }
 
+/** Whether the gateway passes the body as for a route with large bodies. */
+const isApart = ({ bodyFile, bodyParts }: ProxyEvent): boolean =>
+  bodyFile !== undefined || bodyParts !== undefined;
+
+/**
+ * Puts a body that the gateway passes in a file or in chunks into the event, for a route without large bodies. One above
+ * the limit stays where it is: the route refuses it.
+ */
+export async function joinBody(event: ProxyEvent, limitBytes: number): Promise<void> {
+  const { bodyFile, bodyParts = [] } = event;
+  if (!isApart(event) || (bodyFile?.bytes ?? lengthOf(bodyParts)) > limitBytes) return;
+  const bytes = bodyFile === undefined ? Buffer.concat(bodyParts) : await readFile(bodyFile.path);
+  const joined = { body: bytes.toString("base64"), isBase64Encoded: true };
+  Object.assign(event, { ...joined, bodyFile: undefined, bodyParts: undefined });
+}
+
 /** The body as text. Throws `payload_too_large`, and `bad_request` for bytes that are not UTF-8. */
 function decodeBody(event: ProxyEvent, limitBytes: number): string {
+  if (isApart(event)) throw tooLarge(limitBytes);
   const raw = event.body ?? "";
   if (!event.isBase64Encoded) {
     if (raw.length > limitBytes || Buffer.byteLength(raw) > limitBytes) throw tooLarge(limitBytes);

@@ -54,13 +54,27 @@ export function redirect(
   return new HttpResponse("", { ...options, status, headers, contentType: "text/plain; charset=utf-8" });
 }
 
+/**
+ * Redirects (302) to a URL, or to a path of this server, that a setting or a check has allowed. The target does not learn
+ * the URL that led to it, which may contain secrets.
+ */
+export const redirectTo = (
+  location: string | URL,
+  options: Pick<HttpResponseOptions, "cookies"> = {},
+): HttpResponse =>
+  redirect(302, typeof location === "string" && !location.startsWith("/") ? new URL(location) : location, {
+    ...options,
+    headers: { "referrer-policy": "no-referrer" },
+  });
+
 function locationHeader(location: string | URL): string {
   const url = typeof location === "string" ? URL.parse(location, BASE) : location;
   const isValid =
     typeof location === "string"
       ? location.startsWith("/") && url?.origin === BASE
       : url?.protocol === "http:" || url?.protocol === "https:";
-  if (url === null || !isValid) throw new RangeError("A redirect needs a path of this server or an HTTP URL");
+  if (url === null || !isValid)
+    throw new RangeError("A redirect requires a path of this server or an HTTP URL");
   const text = typeof location === "string" ? `${url.pathname}${url.search}${url.hash}` : url.href;
   if (text.length > LOCATION_MAX_LENGTH) throw new RangeError("The URL of a redirect is too long");
   return text;

@@ -44,6 +44,12 @@ export interface LargeBody {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
+/** A form of parts, which may be files: the route reads it in chunks. */
+export interface MultipartBody extends LargeBody {
+  /** With its parameters. */
+  readonly contentType: string;
+}
+
 export interface RequestInfo {
   readonly requestId: string;
   readonly method: string;
@@ -52,6 +58,8 @@ export interface RequestInfo {
   readonly principal: Principal | undefined;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The IP address of the client, as the gateway saw it; empty if unknown. */
+  readonly clientAddress: string;
   /** The requested URL, with its query. */
   address(): string;
 }
@@ -88,9 +96,9 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** `raw`: the route takes any text, `bytes`: anything, `large`: JSON in chunks. Default `json`. */
-  readonly bodyKind?: "json" | "raw" | "bytes" | "large";
-  /** The schema of a large body, for the OpenAPI document. */
+  /** `raw`: the route takes any text, `bytes`: anything, `large`: JSON in chunks, `multipart`: a form in chunks. Default `json`. */
+  readonly bodyKind?: "json" | "raw" | "bytes" | "large" | "multipart";
+  /** The schema of a large body or of a form, for the OpenAPI document. */
   readonly bodySchema?: z.ZodType;
   /** Content types of a raw body or of bytes, for the OpenAPI document. */
   readonly bodyTypes?: readonly string[];
@@ -104,6 +112,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly fileTypes?: readonly string[];
   /** Error statuses of the route besides 400, 401, 404 and 500. */
   readonly errors?: readonly number[];
+  /** False for routes that are not part of the API, such as files of a page: the OpenAPI document omits them. */
+  readonly includeInSchema?: false;
   /** One of its service's throttle scopes: the routes of a scope share each caller's rate. */
   readonly throttle?: string;
   /** It also receives requests for methods that the paths of its service do not have. */
@@ -144,6 +154,10 @@ export function defineRoute<Params, Query, Body, Response, Deps>(
 ): Route<Params, Query, Body, Response, Deps> {
   return route;
 }
+
+/** Whether a route reads its body in chunks: it may be larger than Lambda's payload limit. */
+export const isLargeBody = ({ bodyKind }: Pick<Route, "bodyKind">): boolean =>
+  bodyKind === "large" || bodyKind === "multipart";
 
 /** Whether a route's response is written while it is produced. */
 export const isStreamed = ({ list, fileTypes }: Pick<Route, "list" | "fileTypes">): boolean =>

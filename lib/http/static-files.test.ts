@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import type { Log } from "../platform/log.ts";
 import { acceptedEncodings } from "./accept-encoding.ts";
@@ -12,6 +12,10 @@ import { toHandler } from "./handler.ts";
 import { defineRoute } from "./route.ts";
 import { type StaticFiles, staticFiles } from "./static-files.ts";
 import { testService } from "./test-service.ts";
+
+// Without the Lambda runtime, handlers return whole responses.
+beforeAll(() => void vi.stubGlobal("awslambda", undefined));
+afterAll(() => vi.unstubAllGlobals());
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
 const deps = { auth: ownerAuthenticator(hashToken("token")), log, throttle: { pass() {} } };

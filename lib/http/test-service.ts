@@ -16,8 +16,8 @@ export const testService: Service = {
         "bad_request",
         issues
           .map(({ part, path, message }) => {
-            const place = part === "body" ? path : [part, ...path];
-            return place.length === 0 ? message : `${place.join(".")}: ${message}`;
+            const field = part === "body" ? path : [part, ...path];
+            return field.length === 0 ? message : `${field.join(".")}: ${message}`;
           })
           .join("; "),
       ),

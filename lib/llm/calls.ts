@@ -1,11 +1,16 @@
 import type { OpenAI } from "openai";
-import { RequestFailed, toRequestFailed } from "../network/errors.ts";
-import { fetchOver } from "../network/fetch-adapter.ts";
+import { RequestError, toRequestError } from "../network/errors.ts";
+import { createFetch } from "../network/fetch-adapter.ts";
 import type { Network } from "../network/network.ts";
-import { AddressRefused } from "../network/policy.ts";
+import { AddressDeniedError } from "../network/policy.ts";
 import { retryAfterMs } from "../network/retry-after.ts";
-import { type ChatAnswer, type EmbeddingAnswer, toChatAnswer, toEmbeddingAnswer } from "./answer.ts";
-import { CallFailed } from "./errors.ts";
+import {
+  type ChatResult,
+  type EmbeddingResult,
+  toChatResult,
+  toEmbeddingResult,
+} from "./completion-results.ts";
+import { ProviderCallError } from "./errors.ts";
 import type { Provider } from "./providers.ts";
 import { collectStream } from "./stream.ts";
 
@@ -29,29 +34,29 @@ const TOLD_CHARACTERS = 500;
 /** Extends the library's own timeout, so that it never applies: Weft's timeout also covers the body. */
 const LATER_MS = 60_000;
 
-/** Sends a chat request. A streamed response is collected. Throws CallFailed. */
-export function callChat(call: Call, stream: boolean): Promise<ChatAnswer> {
+/** Sends a chat request. A streamed response is collected. Throws ProviderCallError. */
+export function callChat(call: Call, stream: boolean): Promise<ChatResult> {
   return guardedCall(call, async (client, signal) => {
     const body = { ...call.body, model: call.provider.model } as unknown as ChatBody;
     if (!stream) {
       const whole = await client.chat.completions.create(body, { signal });
-      return toChatAnswer(whole, call.provider.model);
+      return toChatResult(whole, call.provider.model);
     }
     const options = { ...body, stream: true, stream_options: { include_usage: true } } as const;
     const { data, response } = await client.chat.completions.create(options, { signal }).withResponse();
     // Some servers do not stream even if requested.
     const isWhole = response.headers.get("content-type")?.includes("json") === true;
-    return toChatAnswer(isWhole ? await response.json() : await collectStream(data), call.provider.model);
+    return toChatResult(isWhole ? await response.json() : await collectStream(data), call.provider.model);
   });
 }
 
-/** Requests the embeddings of texts. Throws CallFailed. */
-export function callEmbeddings(call: Call, input: readonly string[]): Promise<EmbeddingAnswer> {
+/** Requests the embeddings of texts. Throws ProviderCallError. */
+export function callEmbeddings(call: Call, input: readonly string[]): Promise<EmbeddingResult> {
   return guardedCall(call, async (client, signal) => {
     const { model } = call.provider;
     const body = { ...call.body, encoding_format: "float" as const, input: [...input], model };
     const answer = await client.embeddings.create(body, { signal });
-    return toEmbeddingAnswer(answer, model, input.length);
+    return toEmbeddingResult(answer, model, input.length);
   });
 }
 
@@ -69,12 +74,12 @@ async function guardedCall<Answer>(
   } catch (thrown) {
     if (call.signal.aborted) throw thrown;
     if (timeout.aborted)
-      throw new CallFailed(`it did not answer within ${call.timeoutMs} ms`, {
+      throw new ProviderCallError(`it did not respond within ${call.timeoutMs} ms`, {
         again: true,
         elsewhere: true,
         cause: thrown,
       });
-    throw toCallFailed(thrown);
+    throw toProviderCallError(thrown);
   }
 }
 
@@ -93,7 +98,7 @@ async function openClient({ network, provider, headers, timeoutMs }: Call): Prom
     logLevel: "off",
     defaultHeaders: { ...(provider.key === undefined ? { authorization: null } : {}), ...headers },
     // The library's headers describe this machine and are omitted.
-    fetch: fetchOver(network, {
+    fetch: createFetch(network, {
       maxBytes: ANSWER_MAX_BYTES,
       keepHeader: (name) => !name.startsWith("x-stainless-"),
     }),
@@ -105,15 +110,15 @@ const NOT_HERE: ReadonlySet<number> = new Set([401, 402, 403, 404]);
 /** Statuses below 500 that are temporary. */
 const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
-function toCallFailed(thrown: unknown): CallFailed {
-  if (thrown instanceof CallFailed) return thrown;
+function toProviderCallError(thrown: unknown): ProviderCallError {
+  if (thrown instanceof ProviderCallError) return thrown;
   const refused = [thrown, (thrown as { cause?: unknown }).cause].find(
-    (one) => one instanceof RequestFailed || one instanceof AddressRefused,
+    (one) => one instanceof RequestError || one instanceof AddressDeniedError,
   );
   if (refused !== undefined) {
-    const { message, passing } = toRequestFailed("the request", refused);
+    const { message, passing } = toRequestError("the request", refused);
     const tooLarge = message.includes("larger than");
-    return new CallFailed(message, { again: passing, elsewhere: !tooLarge, cause: thrown });
+    return new ProviderCallError(message, { again: passing, elsewhere: !tooLarge, cause: thrown });
   }
   const {
     status,
@@ -126,7 +131,7 @@ function toCallFailed(thrown: unknown): CallFailed {
   };
   if (status !== undefined) {
     const again = PASSING.has(status) || status >= 500;
-    return new CallFailed(message.slice(0, TOLD_CHARACTERS), {
+    return new ProviderCallError(message.slice(0, TOLD_CHARACTERS), {
       again,
       elsewhere: again || NOT_HERE.has(status),
       retryAfterMs: retryAfterMs((name) => headers?.get(name), Date.now()),
@@ -134,10 +139,10 @@ function toCallFailed(thrown: unknown): CallFailed {
     });
   }
   if (thrown instanceof SyntaxError)
-    return new CallFailed("it answered what is not JSON", { again: true, elsewhere: true, cause: thrown });
+    return new ProviderCallError("its response is not JSON", { again: true, elsewhere: true, cause: thrown });
   const cause = (thrown as { cause?: unknown }).cause ?? thrown;
-  const failed = toRequestFailed("the request", cause);
-  return new CallFailed(failed.message.slice(0, TOLD_CHARACTERS), {
+  const failed = toRequestError("the request", cause);
+  return new ProviderCallError(failed.message.slice(0, TOLD_CHARACTERS), {
     again: failed.passing,
     elsewhere: true,
     cause: thrown,

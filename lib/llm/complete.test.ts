@@ -10,7 +10,7 @@ import {
 } from "../testing/test-llm-server.ts";
 import { type ChatRequest, completeChat, embedTexts, type LlmDeps } from "./complete.ts";
 import { callConfig, type LlmParameters } from "./config.ts";
-import { LlmFailed } from "./errors.ts";
+import { LlmError } from "./errors.ts";
 
 let server: LlmServer;
 let other: LlmServer;
@@ -56,12 +56,12 @@ function chat(request: Partial<ChatRequest> = {}, asked: Asked = {}) {
   return completeChat(deps, callConfig(sources), { messages: [USER], ...request }, { budgetMs, signal });
 }
 
-const failure = (asked: Promise<unknown>): Promise<LlmFailed> =>
+const failure = (asked: Promise<unknown>): Promise<LlmError> =>
   asked.then(
     () => Promise.reject(new Error("it was answered")),
     (error: unknown) => {
-      expect(error).toBeInstanceOf(LlmFailed);
-      return error as LlmFailed;
+      expect(error).toBeInstanceOf(LlmError);
+      return error as LlmError;
     },
   );
 
@@ -219,7 +219,7 @@ describe("a chat", () => {
     await chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "OTHER" }], secrets }) });
     expect(server.requests[1]?.headers.authorization).toBe("Bearer other");
     const absent = chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "GONE" }] }) });
-    expect((await failure(absent)).message).toMatch(/there is no secret GONE/);
+    expect((await failure(absent)).message).toMatch(/the secret GONE does not exist/);
   });
 });
 
@@ -279,7 +279,7 @@ describe("a provider that fails", () => {
     expect(performance.now() - started).toBeGreaterThan(1_490);
     expect((await failure(chat({}, { config: { max_retries: 1 } }))).message).toMatch(/overloaded/);
     expect((await failure(chat({}, { config: { max_retries: 0 } }))).message).toMatch(
-      /not of OpenAI's protocol/,
+      /does not follow OpenAI's protocol/,
     );
     expect(server.requests).toHaveLength(5);
   });
@@ -335,13 +335,13 @@ describe("a call ends", () => {
   it("at its timeout, also during a stream", async () => {
     server.next(noReply);
     const config = { timeout: 0.1, max_retries: 1 };
-    expect((await failure(chat({}, { config }))).message).toMatch(/did not answer within 100 ms/);
+    expect((await failure(chat({}, { config }))).message).toMatch(/did not respond within 100 ms/);
     server.next((outgoing) => {
       outgoing.writeHead(200, { "content-type": "text/event-stream" });
       outgoing.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "half" } }] })}\n\n`);
     });
     expect((await failure(chat({}, { config, stream: true }))).message).toMatch(
-      /did not answer within 100 ms/,
+      /did not respond within 100 ms/,
     );
   });
 
@@ -349,7 +349,7 @@ describe("a call ends", () => {
     server.next(noReply, noReply, noReply);
     const started = performance.now();
     const failed = await failure(chat({}, { config: { timeout: "100ms", max_retries: 10 }, budgetMs: 300 }));
-    expect(failed.message).toMatch(/did not answer/);
+    expect(failed.message).toMatch(/did not respond/);
     expect(performance.now() - started).toBeLessThan(900);
   });
 
@@ -400,7 +400,7 @@ describe("a key", () => {
     const refusedAt = (base_url: string, allowedHosts: string[] = []) =>
       failure(chat({}, { deps: depsOf({ allowedHosts }), config: { base_url, model: "m" } }));
     expect((await refusedAt(other.baseUrl)).message).toBe(
-      `llm_config.base_url: LLM_ALLOWED_HOSTS does not have ${other.host}`,
+      `llm_config.base_url: ${other.host} is not one of LLM_ALLOWED_HOSTS`,
     );
     for (const base_url of [
       `http://${server.host}.evil.example.org/v1`,
@@ -411,7 +411,7 @@ describe("a key", () => {
       "no url",
     ])
       expect((await refusedAt(base_url)).fault).toBe("invalid");
-    expect((await refusedAt(`${NOWHERE}?x=1`, ["127.0.0.1"])).message).toMatch(/does not have 127.0.0.1:1/);
+    expect((await refusedAt(`${NOWHERE}?x=1`, ["127.0.0.1"])).message).toMatch(/127.0.0.1:1 is not one of/);
     const deps = depsOf({ allowedHosts: [other.host] });
     await chat({}, { deps, config: { base_url: other.baseUrl, model: "m" } });
     expect(other.requests[0]?.headers.authorization).toBeUndefined();
@@ -431,14 +431,12 @@ describe("a key", () => {
     for (const status of [301, 302, 303, 307, 308])
       server.next((outgoing) => void outgoing.writeHead(status, { location: other.baseUrl }).end());
     for (const status of [301, 302, 303, 307, 308])
-      expect((await failure(chat())).message).toMatch(new RegExp(`answered ${status}, and a redirect`));
+      expect((await failure(chat())).message).toMatch(new RegExp(`returned ${status}, and redirects`));
     expect([server.requests.length, other.requests.length]).toEqual([5, 0]);
   });
 
   it("cannot be set by a workflow", () => {
-    expect(invalid({ config: { api_key: "mine" } })).toMatch(
-      /llm_config.api_key: keys come from LLM_API_KEY/,
-    );
+    expect(invalid({ config: { api_key: "mine" } })).toMatch(/llm_config.api_key: must not contain API keys/);
   });
 });
 
@@ -450,7 +448,7 @@ describe("the configuration of a call", () => {
     [{ timeout: "soon" }, /timeout: must be a duration/],
     [{ max_retries: 99 }, /max_retries: must be 0 to 10/],
     [{ stream: "maybe" }, /stream: must be true or false/],
-    [{ custom_headers: { "a b": "x" } }, /custom_headers.a b: is no name of a header/],
+    [{ custom_headers: { "a b": "x" } }, /custom_headers.a b: is not a valid header name/],
     [{ custom_headers: { a: "x\r\nb: c" } }, /must not have line breaks/],
     [{ model: 5 }, /model: must be text/],
   ])("rejects %j", (config, message) => {
@@ -464,7 +462,7 @@ describe("the configuration of a call", () => {
       /LLM_BASE_URL/,
     );
     expect((await failure(chat({}, { deps: both(), config: { provider: "x" } }))).message).toMatch(
-      /no provider "x", there are: one, two/,
+      /unknown provider "x", must be one of: one, two/,
     );
     const bare = depsOf({ providers: [{ name: "default", baseUrl: server.baseUrl }] });
     expect((await failure(chat({}, { deps: bare }))).message).toMatch(/LLM_MODEL/);

@@ -1,8 +1,8 @@
 import type { Network } from "../network/network.ts";
 import type { Secrets } from "../platform/secrets.ts";
 import type { LlmSettings } from "../settings/llm.ts";
-import type { ChatAnswer, EmbeddingAnswer } from "./answer.ts";
 import { type Call, callChat, callEmbeddings } from "./calls.ts";
+import type { ChatResult, EmbeddingResult } from "./completion-results.ts";
 import type { CallConfig } from "./config.ts";
 import { tryProviders } from "./provider-fallback.ts";
 import { chooseProviders } from "./providers.ts";
@@ -14,7 +14,7 @@ export interface LlmDeps {
 }
 
 /** Limits of a call besides its configuration. */
-export interface Bounds {
+export interface CallLimits {
   /** For all requests and the waits between them, milliseconds. */
   readonly budgetMs: number;
   readonly signal: AbortSignal;
@@ -29,37 +29,37 @@ export interface ChatRequest {
 
 /**
  * Sends a chat request to the first provider that responds. Tools are offered to the model; its tool calls are in the
- * result. Throws LlmFailed. Seed: workflow 2.7 (llm).
+ * result. Throws LlmError. Seed: workflow 2.7 (llm).
  */
 export function completeChat(
   deps: LlmDeps,
   config: CallConfig,
   { messages, tools = [], toolChoice }: ChatRequest,
-  bounds: Bounds,
-): Promise<ChatAnswer> {
+  bounds: CallLimits,
+): Promise<ChatResult> {
   const offered =
     tools.length === 0
       ? {}
       : { tools, ...(toolChoice === undefined ? {} : { tool_choice: toToolChoice(toolChoice, tools) }) };
   const body = { ...config.parameters, messages, ...offered };
-  return ask(deps, config, body, bounds, (call) => callChat(call, config.stream));
+  return callProviders(deps, config, body, bounds, (call) => callChat(call, config.stream));
 }
 
-/** Requests the embeddings of texts from the first provider that responds. Throws LlmFailed. */
+/** Requests the embeddings of texts from the first provider that responds. Throws LlmError. */
 export function embedTexts(
   deps: LlmDeps,
   config: CallConfig,
   input: readonly string[],
-  bounds: Bounds,
-): Promise<EmbeddingAnswer> {
-  return ask(deps, config, config.parameters, bounds, (call) => callEmbeddings(call, input));
+  bounds: CallLimits,
+): Promise<EmbeddingResult> {
+  return callProviders(deps, config, config.parameters, bounds, (call) => callEmbeddings(call, input));
 }
 
-async function ask<Answer>(
+async function callProviders<Answer>(
   deps: LlmDeps,
   config: CallConfig,
   body: Call["body"],
-  { budgetMs, signal }: Bounds,
+  { budgetMs, signal }: CallLimits,
   call: (call: Call) => Promise<Answer>,
 ): Promise<Answer> {
   const providers = await chooseProviders(deps.llm, config, deps.secrets);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { parseDuration } from "../durations.ts";
-import { LlmFailed } from "./errors.ts";
+import { LlmError } from "./errors.ts";
 
 /** Parameters that an author may set; unknown keys are sent to the provider unchanged. */
 export type LlmParameters = Readonly<Record<string, unknown>>;
@@ -65,7 +65,7 @@ const config = z.looseObject({
   ).optional(),
   custom_headers: z
     .record(
-      z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: "is no name of a header" }),
+      z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: "is not a valid header name" }),
       z
         .union([z.string(), z.number(), z.boolean()], { error: "must be text" })
         .transform(String)
@@ -89,7 +89,10 @@ const config = z.looseObject({
   presence_penalty: anyNumber.optional(),
   frequency_penalty: anyNumber.optional(),
   api_key: z
-    .undefined({ error: "keys come from LLM_API_KEY and LLM_PROVIDERS, and go to their own host alone" })
+    .undefined({
+      error:
+        "must not contain API keys: set LLM_API_KEY or LLM_PROVIDERS, whose keys are sent only to their own host",
+    })
     .optional(),
 });
 
@@ -104,7 +107,7 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
 
 /**
  * Merges the configuration of a call; the first source that sets a value wins: the step's `stream`,
- * `extra_llm_parameters`, `llm_config`, and the settings, which `chooseProviders` reads. Throws LlmFailed.
+ * `extra_llm_parameters`, `llm_config`, and the settings, which `chooseProviders` reads. Throws LlmError.
  */
 export function callConfig(sources: {
   readonly stream?: boolean | undefined;
@@ -118,7 +121,7 @@ export function callConfig(sources: {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const inner = issue?.code === "invalid_key" ? issue.issues[0]?.message : issue?.message;
-    throw new LlmFailed("invalid", `llm_config.${issue?.path.join(".")}: ${inner}`);
+    throw new LlmError("invalid", `llm_config.${issue?.path.join(".")}: ${inner}`);
   }
   const { provider, base_url, model, stream, timeout, max_retries, custom_headers, ...parameters } =
     parsed.data;

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ApiError } from "../errors.ts";
-import { type Bounds, completeChat, embedTexts, type LlmDeps } from "./complete.ts";
+import { type CallLimits, completeChat, embedTexts, type LlmDeps } from "./complete.ts";
 import { type CallConfig, callConfig, type LlmParameters } from "./config.ts";
-import { LlmFailed } from "./errors.ts";
+import { LlmError } from "./errors.ts";
 
 /** Time limit for all requests to providers, milliseconds: slightly less than an endpoint's. */
 const BUDGET_MS = 27_000;
@@ -36,8 +36,11 @@ export const chatBody = z.looseObject({
     .array(message, { error: "must be a list of messages" })
     .min(1, "must not be empty")
     .max(MESSAGES_MAX),
-  model: text.optional().describe("Defaults to the provider's"),
-  stream: z.boolean().optional().describe("How the provider is asked; the answer is whole either way"),
+  model: text.optional().describe("Default: the provider's"),
+  stream: z
+    .boolean()
+    .optional()
+    .describe("Whether to request a stream from the provider; the response is not streamed either way"),
   tools: z.array(map).max(TOOLS_MAX).optional(),
   tool_choice: z.union([text, map], { error: "must be text or a map" }).optional(),
 });
@@ -47,7 +50,7 @@ export const embeddingsBody = z.looseObject({
   input: z.union([text.min(1).transform((one) => [one]), z.array(text.min(1)).min(1).max(INPUTS_MAX)], {
     error: `must be text or a list of 1 to ${INPUTS_MAX} texts`,
   }),
-  model: text.optional().describe("Defaults to the provider's"),
+  model: text.optional().describe("Default: the provider's"),
 });
 
 export const chatCompletion = z
@@ -67,7 +70,7 @@ export const chatCompletion = z
         }),
       )
       .optional(),
-    all_contents: z.array(z.string()).optional().describe("Of each choice, where there are several"),
+    all_contents: z.array(z.string()).optional().describe("One per choice, if there are several"),
     usage: map,
   })
   .meta({ id: "ChatCompletion" });
@@ -77,7 +80,7 @@ export const embeddings = z
   .meta({ id: "Embeddings" });
 
 /** Handles a chat request. Throws `bad_request`, and `unavailable` if no provider responds. */
-export function answerChat(
+export function handleChat(
   deps: LlmDeps,
   body: z.infer<typeof chatBody>,
 ): Promise<z.infer<typeof chatCompletion>> {
@@ -89,7 +92,7 @@ export function answerChat(
 }
 
 /** Handles an embeddings request. Throws `bad_request`, and `unavailable` if no provider responds. */
-export function answerEmbeddings(
+export function handleEmbeddings(
   deps: LlmDeps,
   body: z.infer<typeof embeddingsBody>,
 ): Promise<z.infer<typeof embeddings>> {
@@ -100,14 +103,14 @@ export function answerEmbeddings(
 async function answered<Answer>(
   { secrets }: LlmDeps,
   parameters: LlmParameters,
-  ask: (config: CallConfig, bounds: Bounds) => Promise<unknown>,
+  ask: (config: CallConfig, bounds: CallLimits) => Promise<unknown>,
 ): Promise<Answer> {
   try {
     const signal = new AbortController().signal;
     const answer = await ask(callConfig({ config: parameters }), { budgetMs: BUDGET_MS, signal });
     return JSON.parse(secrets.redact(JSON.stringify(answer))) as Answer;
   } catch (thrown) {
-    if (!(thrown instanceof LlmFailed)) throw thrown;
+    if (!(thrown instanceof LlmError)) throw thrown;
     const message = secrets.redact(thrown.message);
     // The keys are fields of the body, so their prefix is removed.
     if (thrown.fault === "invalid") throw new ApiError("bad_request", message.replace(/^llm_config\./, ""));

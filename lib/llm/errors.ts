@@ -1,16 +1,16 @@
 /** A language model call that is invalid or has no usable response. */
-export class LlmFailed extends Error {
+export class LlmError extends Error {
   /** `not_configured`: no provider; `invalid`: the request is invalid; `failed`: no provider responded. */
   readonly fault: "not_configured" | "invalid" | "failed";
-  constructor(fault: LlmFailed["fault"], message: string, options?: { cause?: unknown }) {
+  constructor(fault: LlmError["fault"], message: string, options?: { cause?: unknown }) {
     super(message, options);
-    this.name = "LlmFailed";
+    this.name = "LlmError";
     this.fault = fault;
   }
 }
 
 /** One provider failed. */
-export class CallFailed extends Error {
+export class ProviderCallError extends Error {
   /** Whether the same provider may accept the same request later. */
   readonly again: boolean;
   /** Whether another provider may accept it. */
@@ -22,7 +22,7 @@ export class CallFailed extends Error {
     options: { again: boolean; elsewhere: boolean; retryAfterMs?: number | undefined; cause?: unknown },
   ) {
     super(message, { cause: options.cause });
-    this.name = "CallFailed";
+    this.name = "ProviderCallError";
     this.again = options.again;
     this.elsewhere = options.elsewhere;
     this.retryAfterMs = options.retryAfterMs;

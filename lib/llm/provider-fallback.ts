@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CallFailed, LlmFailed } from "./errors.ts";
+import { LlmError, ProviderCallError } from "./errors.ts";
 import type { Provider } from "./providers.ts";
 
 /** Delay before a provider is retried, multiplied by the number of its failures. */
@@ -29,8 +29,8 @@ interface Candidate {
 }
 
 /**
- * Tries the providers until one responds, always the one that is ready first. Throws LlmFailed with the last error of
- * each, and rethrows errors of `ask` other than CallFailed.
+ * Tries the providers until one responds, always the one that is ready first. Throws LlmError with the last error of
+ * each, and rethrows errors of `ask` other than ProviderCallError.
  */
 export async function tryProviders<Answer>(
   providers: readonly Provider[],
@@ -48,15 +48,15 @@ export async function tryProviders<Answer>(
     try {
       return await ask(next.provider, Math.max(1, Math.min(timeoutMs, Math.floor(end - performance.now()))));
     } catch (thrown) {
-      if (signal.aborted || !(thrown instanceof CallFailed)) throw thrown;
+      if (signal.aborted || !(thrown instanceof ProviderCallError)) throw thrown;
       next.last = thrown.message;
       if (!thrown.elsewhere) break;
       noteFailure(next, thrown, tries);
     }
   }
   if (performance.now() >= end)
-    throw new LlmFailed("failed", `${told(candidates)} (timed out after ${budgetMs} ms)`);
-  throw new LlmFailed("failed", told(candidates));
+    throw new LlmError("failed", `${describeFailures(candidates)} (timed out after ${budgetMs} ms)`);
+  throw new LlmError("failed", describeFailures(candidates));
 }
 
 function firstReady(candidates: readonly Candidate[]): Candidate | undefined {
@@ -65,14 +65,18 @@ function firstReady(candidates: readonly Candidate[]): Candidate | undefined {
     .toSorted((a, b) => a.readyAt - b.readyAt || a.failures - b.failures || a.order - b.order)[0];
 }
 
-function noteFailure(candidate: Candidate, { again, retryAfterMs = 0 }: CallFailed, tries: number): void {
+function noteFailure(
+  candidate: Candidate,
+  { again, retryAfterMs = 0 }: ProviderCallError,
+  tries: number,
+): void {
   candidate.failures += 1;
   candidate.readyAt = performance.now() + Math.max(BACKOFF_MS * candidate.failures, retryAfterMs);
   candidate.out = !again || candidate.failures >= tries || retryAfterMs > RETRY_AFTER_MAX_MS;
 }
 
-function told(candidates: readonly Candidate[]): string {
-  const said = candidates.filter(({ last }) => last !== "");
-  if (said.length === 0) return "no provider was asked";
-  return said.map(({ provider, last }) => `provider ${provider.name}: ${last}`).join("; ");
+function describeFailures(candidates: readonly Candidate[]): string {
+  const failed = candidates.filter(({ last }) => last !== "");
+  if (failed.length === 0) return "no provider was called";
+  return failed.map(({ provider, last }) => `provider ${provider.name}: ${last}`).join("; ");
 }

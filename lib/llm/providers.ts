@@ -1,7 +1,7 @@
 import type { Secrets } from "../platform/secrets.ts";
 import type { LlmProviderSettings, LlmSettings } from "../settings/llm.ts";
 import type { CallConfig } from "./config.ts";
-import { LlmFailed } from "./errors.ts";
+import { LlmError } from "./errors.ts";
 
 /** A provider as a call uses it. */
 export interface Provider {
@@ -17,7 +17,7 @@ const OPTIONAL_KEY_SECRETS: ReadonlySet<string> = new Set(["LLM_API_KEY"]);
 
 /**
  * The providers that a call may use, in order. A key is sent only to the origin that it was configured for, so an
- * author's own `base_url` gets no key, and must be a host that the settings allow. Throws LlmFailed.
+ * author's own `base_url` gets no key, and must be a host that the settings allow. Throws LlmError.
  */
 export async function chooseProviders(
   settings: LlmSettings,
@@ -27,14 +27,14 @@ export async function chooseProviders(
   const named = provider === undefined ? settings.providers : [providerNamed(settings, provider)];
   const chosen = baseUrl === undefined ? named : [atBaseUrl(settings, named, baseUrl)];
   if (chosen.length === 0)
-    throw new LlmFailed("not_configured", "no provider of language models is configured: set LLM_BASE_URL");
+    throw new LlmError("not_configured", "no provider of language models is configured: set LLM_BASE_URL");
   return Promise.all(
     chosen.map(async (one) => {
       const used = model ?? one.model;
       if (used === undefined)
-        throw new LlmFailed(
+        throw new LlmError(
           "invalid",
-          `no model: set LLM_MODEL, or model in llm_config (provider ${one.name})`,
+          `no model for provider ${one.name}: set LLM_MODEL, or model in llm_config`,
         );
       return { name: one.name, baseUrl: one.baseUrl, model: used, key: await keyOf(one, secrets) };
     }),
@@ -45,11 +45,11 @@ function providerNamed({ providers }: LlmSettings, name: string): LlmProviderSet
   const found = providers.find((one) => one.name === name);
   if (found !== undefined) return found;
   const known = providers.map((one) => one.name).join(", ");
-  throw new LlmFailed(
+  throw new LlmError(
     providers.length === 0 ? "not_configured" : "invalid",
     providers.length === 0
-      ? `llm_config.provider: there is no provider "${name}": set LLM_BASE_URL or LLM_PROVIDERS`
-      : `llm_config.provider: there is no provider "${name}", there are: ${known}`,
+      ? `llm_config.provider: unknown provider "${name}": set LLM_BASE_URL or LLM_PROVIDERS`
+      : `llm_config.provider: unknown provider "${name}", must be one of: ${known}`,
   );
 }
 
@@ -61,7 +61,7 @@ function atBaseUrl(
 ): LlmProviderSettings {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
-    throw new LlmFailed("invalid", "llm_config.base_url: must be an http or https URL without user name");
+    throw new LlmError("invalid", "llm_config.base_url: must be an http or https URL without a user name");
   url.search = "";
   url.hash = "";
   const base = url.href.replace(/\/+$/, "").replace(/\/(?:chat\/completions|embeddings)$/, "");
@@ -69,7 +69,7 @@ function atBaseUrl(
   if (own !== undefined) return { ...own, baseUrl: base };
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   if (!allowedHosts.includes(url.host) && !allowedHosts.includes(`${url.hostname}:${port}`))
-    throw new LlmFailed("invalid", `llm_config.base_url: LLM_ALLOWED_HOSTS does not have ${url.host}`);
+    throw new LlmError("invalid", `llm_config.base_url: ${url.host} is not one of LLM_ALLOWED_HOSTS`);
   return { name: url.host, baseUrl: base };
 }
 
@@ -80,10 +80,13 @@ async function keyOf(
   if (apiKey !== undefined || apiKeySecret === undefined) return apiKey;
   const key = await secrets.get(apiKeySecret).catch((error: unknown) => {
     if ((error as { name?: unknown }).name !== "AccessDeniedException") throw error;
-    const where = "in AWS, endpoints read only secrets whose names begin with LLM_";
-    throw new LlmFailed("not_configured", `provider ${name}: ${apiKeySecret} may not be read (${where})`);
+    const where = "on AWS, endpoints may read only secrets whose names begin with LLM_";
+    throw new LlmError(
+      "not_configured",
+      `provider ${name}: reading the secret ${apiKeySecret} is not allowed (${where})`,
+    );
   });
   if (key === undefined && !OPTIONAL_KEY_SECRETS.has(apiKeySecret))
-    throw new LlmFailed("not_configured", `provider ${name}: there is no secret ${apiKeySecret}`);
+    throw new LlmError("not_configured", `provider ${name}: the secret ${apiKeySecret} does not exist`);
   return key;
 }

@@ -1,5 +1,5 @@
-import type { Completion } from "./answer.ts";
-import { CallFailed } from "./errors.ts";
+import type { Completion } from "./completion-results.ts";
+import { ProviderCallError } from "./errors.ts";
 
 /** A chunk of a streamed response; servers omit fields. */
 interface Chunk {
@@ -37,7 +37,7 @@ interface Choice {
 /** Maximum index of a choice or tool call; real responses stay below it. */
 const INDEX_MAX = 1_000;
 
-/** Combines the chunks of a stream. Throws CallFailed if it ends too early. */
+/** Combines the chunks of a stream. Throws ProviderCallError if it ends too early. */
 export async function collectStream(chunks: AsyncIterable<Chunk>): Promise<Completion> {
   const choices = new Map<number, Choice>();
   const head: Partial<Omit<Completion, "choices">> = {};
@@ -51,7 +51,7 @@ export async function collectStream(chunks: AsyncIterable<Chunk>): Promise<Compl
   }
   const found = [...choices].toSorted(([a], [b]) => a - b).map(([, choice]) => choice);
   if (found.length === 0 || found.some(({ finish }) => finish === null))
-    throw new CallFailed("its answer ended too early", { again: true, elsewhere: true });
+    throw new ProviderCallError("its response ended too early", { again: true, elsewhere: true });
   return { ...head, choices: found.map(toChoice) };
 }
 

@@ -4,12 +4,12 @@ import { isMailAddress, type Mailer } from "./mail.ts";
 import { type MailSender, messageOf } from "./mail-message.ts";
 
 /** Maximum number of mails in the folder; the oldest are deleted. */
-export const KEPT_MAILS_MAX = 1_000;
+export const STORED_MAILS_MAX = 1_000;
 
 const ID = /^[\w-]{1,64}$/;
 
 /** Writes mails into a folder, one file each, which any mail client opens: for installations without a mail server. */
-export function folderMailer(folder: string, from: MailSender, most = KEPT_MAILS_MAX): Mailer {
+export function folderMailer(folder: string, from: MailSender, most = STORED_MAILS_MAX): Mailer {
   return {
     send: async (mail) => {
       if (!isMailAddress(mail.to) || !ID.test(mail.id)) return "refused";

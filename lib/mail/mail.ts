@@ -39,7 +39,7 @@ export function noMailer(log: {
 }): Mailer {
   return {
     send: async ({ id }) => {
-      log.warn("a mail was not sent: no mail server is set up (DJANGO_EMAIL_HOST)", { mail: id });
+      log.warn("a mail was not sent: no mail server is configured (DJANGO_EMAIL_HOST)", { mail: id });
       return "refused";
     },
   };

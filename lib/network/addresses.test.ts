@@ -102,7 +102,7 @@ describe("the host of a URL", () => {
   ])("%s is this machine: rejected like private addresses, and in Lambda", (url) => {
     expect(refusal(url, ALLOW)).toBe("");
     expect(refusal(url, DENY)).toMatch(/private address.*HTTP_STEP_PRIVATE_ADDRESSES/);
-    expect(refusal(url, IN_LAMBDA)).toMatch(/function's own machine/);
+    expect(refusal(url, IN_LAMBDA)).toMatch(/loopback address of the function's machine/);
   });
 
   it.each(["http://10.1.2.3/", "http://192.168.0.1/", "http://[fc00::1]/"])(

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { RequestFailed } from "./errors.ts";
+import { RequestError } from "./errors.ts";
 import type { Network } from "./network.ts";
 
 /** Statuses of responses without a body. */
@@ -9,7 +9,7 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
  * A `fetch` for libraries: applies the address policy and limits responses to `maxBytes`. A redirect is an error,
  * since credentials are meant for one address.
  */
-export function fetchOver(
+export function createFetch(
   network: Network,
   options: { readonly maxBytes: number; keepHeader?(name: string): boolean },
 ): typeof fetch {
@@ -19,7 +19,7 @@ export function fetchOver(
     const headers = new Headers(init?.headers);
     for (const name of [...headers.keys()]) if (!keepHeader(name)) headers.delete(name);
     const body = init?.body ?? undefined;
-    if (body !== undefined && typeof body !== "string") throw new TypeError("the body must be text");
+    if (body !== undefined && typeof body !== "string") throw new TypeError("the body must be a string");
     const {
       status,
       headers: answered,
@@ -33,7 +33,7 @@ export function fetchOver(
     });
     if (status >= 300 && status < 400) {
       stream.destroy();
-      throw new RequestFailed(`it answered ${status}, and a redirect is not followed`, { passing: false });
+      throw new RequestError(`it returned ${status}, and redirects are not followed`, { passing: false });
     }
     const bodiless = BODILESS.has(status);
     if (bodiless) stream.destroy();
@@ -49,7 +49,7 @@ async function* capped(stream: Readable, maxBytes: number): AsyncGenerator<Uint8
   for await (const chunk of stream as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
     if (bytes > maxBytes)
-      throw new RequestFailed(`the answer is larger than ${maxBytes} bytes`, { passing: false });
+      throw new RequestError(`the response is larger than ${maxBytes} bytes`, { passing: false });
     yield chunk;
   }
 }

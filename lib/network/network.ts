@@ -41,7 +41,7 @@ export interface Exchange {
 }
 
 /** A response whose body is decompressed while it is read. The caller reads it to its end or destroys it. */
-export interface OpenAnswer {
+export interface OpenResponse {
   readonly status: number;
   /** Names in lower case; values of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
@@ -52,10 +52,10 @@ export interface OpenAnswer {
 export interface Network {
   readonly policy: NetworkPolicy;
   /**
-   * Sends one request without following redirects. Throws AddressRefused, and the socket's error if the connection
+   * Sends one request without following redirects. Throws AddressDeniedError, and the socket's error if the connection
    * fails or is closed.
    */
-  exchange(exchange: Exchange): Promise<OpenAnswer>;
+  exchange(exchange: Exchange): Promise<OpenResponse>;
 }
 
 /**
@@ -122,7 +122,7 @@ function send({ headers, body, method, signal }: Exchange, start: Start): Promis
     // Closes the connection if the server switches protocols, which is not supported.
     request.once("upgrade", (_message, socket) => {
       socket.destroy();
-      reject(new Error("the server switches to another protocol"));
+      reject(new Error("the server switched to another protocol"));
     });
     request.end(bytes);
   });

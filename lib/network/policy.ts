@@ -13,10 +13,10 @@ const INTERNAL_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** The address policy rejects the request. A retry does not help. */
-export class AddressRefused extends Error {
+export class AddressDeniedError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "AddressRefused";
+    this.name = "AddressDeniedError";
   }
 }
 
@@ -27,7 +27,7 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Checks a URL's host if it is an address or a name that steps must not reach. Throws AddressRefused. */
+/** Checks a URL's host if it is an address or a name that steps must not reach. Throws AddressDeniedError. */
 export function checkHost(url: URL, policy: NetworkPolicy): void {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const refused = isIP(host) === 0 ? refusedName(host) : refusedAddress(host, host, policy);
@@ -61,23 +61,31 @@ export function guardedLookup(policy: NetworkPolicy, resolve: Resolve = resolveB
   };
 }
 
-function refusedName(hostname: string): AddressRefused | undefined {
+function refusedName(hostname: string): AddressDeniedError | undefined {
   const name = hostname.toLowerCase().replace(/\.+$/, "");
   return INTERNAL_NAMES.has(name)
-    ? new AddressRefused(`${hostname} is a metadata service, which no step may reach`)
+    ? new AddressDeniedError(`${hostname} is a metadata service, to which steps may not connect`)
     : undefined;
 }
 
-function refusedAddress(host: string, address: string, policy: NetworkPolicy): AddressRefused | undefined {
+function refusedAddress(
+  host: string,
+  address: string,
+  policy: NetworkPolicy,
+): AddressDeniedError | undefined {
   const kind = kindOfAddress(address);
   if (isAllowed(kind, policy)) return undefined;
   const shown = host === address ? address : `${host} (${address})`;
   if (kind === "internal")
-    return new AddressRefused(`${shown} is a link-local or metadata address, which no step may reach`);
+    return new AddressDeniedError(
+      `${shown} is a link-local or metadata address, to which steps may not connect`,
+    );
   if (kind === "loopback" && policy.loopback === "deny")
-    return new AddressRefused(`${shown} is the address of a function's own machine, which no step may reach`);
-  return new AddressRefused(
-    `${shown} is a private address, which HTTP_STEP_PRIVATE_ADDRESSES keeps steps from`,
+    return new AddressDeniedError(
+      `${shown} is a loopback address of the function's machine, to which steps may not connect`,
+    );
+  return new AddressDeniedError(
+    `${shown} is a private address, to which HTTP_STEP_PRIVATE_ADDRESSES does not let steps connect`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import { RequestFailed, toRequestFailed } from "./errors.ts";
-import type { Network, OpenAnswer } from "./network.ts";
+import { RequestError, toRequestError } from "./errors.ts";
+import type { Network, OpenResponse } from "./network.ts";
 
 /** Maximum number of redirects that a request follows. */
 const REDIRECTS_MAX = 10;
@@ -23,7 +23,7 @@ export interface HttpRequest {
   isSecret?(text: string): boolean;
 }
 
-export interface HttpAnswer {
+export interface HttpResult {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -34,9 +34,9 @@ export interface HttpAnswer {
 
 /**
  * Sends a request, follows redirects and reads the response. A redirect to another origin gets no credentials; 303,
- * and 301 or 302 after a POST, continue as GET. Throws RequestFailed, also if `signal` is aborted.
+ * and 301 or 302 after a POST, continue as GET. Throws RequestError, also if `signal` is aborted.
  */
-export async function sendRequest(network: Network, request: HttpRequest): Promise<HttpAnswer> {
+export async function sendRequest(network: Network, request: HttpRequest): Promise<HttpResult> {
   const { timeoutMs, maxBytes } = request;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([request.signal, timeout]);
@@ -46,34 +46,34 @@ export async function sendRequest(network: Network, request: HttpRequest): Promi
       const answer = await network.exchange({ ...sent, signal });
       const target = redirectOf(answer, sent.url);
       if (target === undefined) {
-        const body = await readCapped(answer.body, maxBytes, shownRequest(request));
+        const body = await readCapped(answer.body, maxBytes, describeRequest(request));
         return { status: answer.status, headers: answer.headers, body, url: sent.url };
       }
       answer.body.destroy();
-      if (hops === REDIRECTS_MAX) throw failed(request, `it is redirected more than ${REDIRECTS_MAX} times`);
+      if (hops === REDIRECTS_MAX) throw failed(request, `more than ${REDIRECTS_MAX} redirects`);
       sent = redirected(sent, answer.status, target, request);
     }
   } catch (thrown) {
     if (timeout.aborted && !request.signal.aborted)
-      throw new RequestFailed(`${shownRequest(request)} timed out after ${timeoutMs} ms`, {
+      throw new RequestError(`${describeRequest(request)} timed out after ${timeoutMs} ms`, {
         passing: false,
         cause: thrown,
       });
-    throw toRequestFailed(shownRequest(request), thrown);
+    throw toRequestError(describeRequest(request), thrown);
   }
 }
 
 /** A URL without user name and password. */
-export function shownUrl(url: URL): string {
+export function redactUrl(url: URL): string {
   return `${url.origin}${url.pathname}${url.search}`;
 }
 
-function shownRequest({ method, url }: Pick<HttpRequest, "method" | "url">): string {
-  return `${method} ${shownUrl(url)}`;
+function describeRequest({ method, url }: Pick<HttpRequest, "method" | "url">): string {
+  return `${method} ${redactUrl(url)}`;
 }
 
-function failed(request: HttpRequest, reason: string): RequestFailed {
-  return new RequestFailed(`${shownRequest(request)} failed: ${reason}`, { passing: false });
+function failed(request: HttpRequest, reason: string): RequestError {
+  return new RequestError(`${describeRequest(request)} failed: ${reason}`, { passing: false });
 }
 
 interface Sent {
@@ -110,13 +110,15 @@ function withoutUser(url: URL): URL {
 }
 
 /** The target of a redirect; undefined for other responses. */
-function redirectOf({ status, headers, body }: OpenAnswer, from: URL): URL | undefined {
+function redirectOf({ status, headers, body }: OpenResponse, from: URL): URL | undefined {
   const location = headers["location"];
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
   const target = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (target !== undefined && /^https?:$/.test(target.protocol)) return withoutUser(target);
   body.destroy();
-  throw new RequestFailed(`${shownUrl(from)} redirects to what is no http or https URL`, { passing: false });
+  throw new RequestError(`${redactUrl(from)} redirects to a URL that is neither http nor https`, {
+    passing: false,
+  });
 }
 
 function redirected(sent: Sent, status: number, url: URL, request: HttpRequest): Sent {
@@ -135,7 +137,7 @@ function redirected(sent: Sent, status: number, url: URL, request: HttpRequest):
   if (becomesGet) return { url, method: "GET", headers };
   if (body === undefined) return { url, method, headers };
   if (elsewhere && request.isSecret?.(body) === true)
-    throw failed(request, `a redirect would take a secret of its body to ${url.host}`);
+    throw failed(request, `a redirect would send a secret in the body to ${url.host}`);
   return { url, method, headers, body };
 }
 
@@ -145,7 +147,7 @@ async function readCapped(body: Readable, maxBytes: number, what: string): Promi
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
     if (bytes > maxBytes)
-      throw new RequestFailed(`${what} failed: the answer is larger than ${maxBytes} bytes`, {
+      throw new RequestError(`${what} failed: the response is larger than ${maxBytes} bytes`, {
         passing: false,
       });
     chunks.push(chunk);

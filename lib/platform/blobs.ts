@@ -34,18 +34,31 @@ export interface ExpectedUpload {
   /** The `credential` that was passed to `uploadTo`. */
   readonly credential: string | undefined;
   /** The blob is durable when the promise resolves with `stored`. */
-  take(chunks: AsyncIterable<Uint8Array>): Promise<"stored" | "taken already" | "of another length">;
+  receive(chunks: AsyncIterable<Uint8Array>): Promise<"stored" | "already stored" | "wrong length">;
+}
+
+/** What the response to a presigned download says of the blob. */
+export interface BlobDownload {
+  readonly seconds: number;
+  readonly contentType: string;
+  readonly contentDisposition: string;
+  readonly cacheControl: string;
 }
 
 export interface Blobs {
   /** The blob is durable when the promise settles. Replaces an existing blob. */
   put(key: string, data: Uint8Array | string): Promise<void>;
+  /**
+   * As `put`, in constant memory. If the chunks end with an error, nothing is stored and the promise rejects with it.
+   * Returns the number of bytes.
+   */
+  putStream(key: string, chunks: AsyncIterable<Uint8Array>): Promise<number>;
   /** Stores a copy of a file; the file is not moved. */
   putFile(key: string, path: string): Promise<void>;
   /** Undefined if the blob does not exist. `range` is in bytes, `end` exclusive. */
   get(key: string, range?: { start: number; end: number }): Promise<Uint8Array | undefined>;
-  /** In chunks, in constant memory; undefined if the blob does not exist. */
-  stream(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** In chunks, in constant memory; undefined if the blob does not exist. `range` is as in `get`, and not empty. */
+  stream(key: string, range?: { start: number; end: number }): Promise<AsyncIterable<Uint8Array> | undefined>;
   head(key: string): Promise<BlobInfo | undefined>;
   delete(keys: readonly string[]): Promise<void>;
   /**
@@ -56,6 +69,10 @@ export interface Blobs {
     key: string,
     allowed: { bytes: number; seconds: number; credential?: string | undefined },
   ): Promise<BlobUpload>;
+  /** A URL from which anyone can download the blob for a time. Missing if the store has no URLs of its own. */
+  downloadUrl?(key: string, download: BlobDownload): Promise<string>;
+  /** Headers that authorize a proxy's GET of the blob, names in lower case. Missing if the store has no URLs of its own. */
+  authorizeDownload?(key: string): Promise<Readonly<Record<string, string>>>;
   /** Removes unfinished uploads. Missing if the store expires them itself. */
   forgetUploads?(): Promise<void>;
   /** Keys with the prefix, in ascending order. */

@@ -26,7 +26,10 @@ function holds(item: StoredItem | undefined, condition: Condition): boolean {
 }
 
 /** Whether all conditions hold; values of different types are unequal and have no order. */
-export function allHold(item: StoredItem | undefined, conditions: readonly Condition[] | undefined): boolean {
+export function conditionsHold(
+  item: StoredItem | undefined,
+  conditions: readonly Condition[] | undefined,
+): boolean {
   return conditions === undefined || conditions.every((condition) => holds(item, condition));
 }
 
@@ -40,7 +43,8 @@ export function checkChange(change: Change): void {
     ...(change.remove ?? []),
   ];
   for (const name of names) {
-    if (seen.has(name)) throw new TypeError(`a change names a key, or an attribute twice: "${name}"`);
+    if (seen.has(name))
+      throw new TypeError(`a change must not contain a key, or an attribute twice: "${name}"`);
     seen.add(name);
   }
 }
@@ -51,7 +55,7 @@ export function applyChange(item: StoredItem, change: Change): StoredItem {
   let next: StoredItem = { ...change.setIfMissing, ...item, ...change.set };
   for (const [name, amount] of Object.entries(change.add ?? {})) {
     const before = Object.hasOwn(item, name) ? item[name] : 0;
-    if (typeof before !== "number") throw new TypeError(`"${name}" is not a number that could be added to`);
+    if (typeof before !== "number") throw new TypeError(`cannot add to "${name}", which is not a number`);
     next = { ...next, [name]: before + amount };
   }
   if (change.remove === undefined) return next;

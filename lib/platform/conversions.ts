@@ -11,18 +11,18 @@ export interface ConversionRequest {
   readonly id: string;
   readonly from: Conversion["from"];
   readonly to: Conversion["to"];
-  /** Whether the result is merged into an existing state, which is a blob too. */
-  readonly isAdded?: true;
+  /** Of an update: whether it appends. The state that it changes is a blob, too. */
+  readonly append?: boolean;
 }
 
 /** The function's response. If it is `ok`, the output blob exists. */
-export interface ConversionAnswer {
+export interface ConversionResponse {
   readonly ok: boolean;
 }
 
-export const givenBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/given`;
-export const ontoBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/onto`;
-export const madeBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/made`;
+export const inputBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/given`;
+export const baseBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/base`;
+export const outputBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/made`;
 
 /** Name of the converter function in a stack. */
 export const converterName = (stack: string): string => `${stack}-converter`;

@@ -1,14 +1,14 @@
 /** Error codes of platform failures. Callers' errors have other codes. */
 export const PLATFORM_FAULTS = {
-  unavailable: "the service did not answer",
-  throttled: "the service asked to slow down",
-  limit_exceeded: "a limit of the platform was passed",
-  storage_full: "no space is left",
-  storage_read_only: "the storage cannot be written",
+  unavailable: "the service did not respond",
+  throttled: "the service throttled the request",
+  limit_exceeded: "a limit of the platform was exceeded",
+  storage_full: "no space left on the storage",
+  storage_read_only: "the storage is not writable",
   storage_damaged: "the storage is damaged",
   command_not_started: "the program could not be started",
-  command_ended_its_parent: "the command ended the process that runs commands",
-  secrets_unreadable: "the secrets file must be a file that only its owner can read",
+  command_ended_its_parent: "the command ended the process that executes commands",
+  secrets_unreadable: "the secrets file must be a regular file that only its owner can read",
 } as const;
 
 export type PlatformFaultCode = keyof typeof PLATFORM_FAULTS;

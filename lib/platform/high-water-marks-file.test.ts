@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog, temporaryFolder } from "./embedded/test-platform.ts";
 import { recordDuration, recordValue, stopRecording } from "./high-water-marks.ts";
 import { HIGH_WATER_MARKS_FILE, readHighWaterMarksFile, recordToFile } from "./high-water-marks-file.ts";
@@ -48,13 +48,13 @@ describe("the file of high-water marks", () => {
   it("is written periodically while marks change", async () => {
     const keeper = keep(5);
     recordValue("busEntryBytes", 500_000);
-    await vi.waitFor(() =>
-      expect(readHighWaterMarksFile(folder.path)).toMatchObject({ limits: { busEntryBytes: 500_000 } }),
-    );
+    await expect
+      .poll(() => readHighWaterMarksFile(folder.path))
+      .toMatchObject({ limits: { busEntryBytes: 500_000 } });
     recordValue("busEntryBytes", 600_000);
-    await vi.waitFor(() =>
-      expect(readHighWaterMarksFile(folder.path)).toMatchObject({ limits: { busEntryBytes: 600_000 } }),
-    );
+    await expect
+      .poll(() => readHighWaterMarksFile(folder.path))
+      .toMatchObject({ limits: { busEntryBytes: 600_000 } });
     await keeper.close();
   });
 
@@ -104,7 +104,7 @@ describe("the file of high-water marks", () => {
     await mkdir(path());
     const keeper = keep(5);
     recordValue("itemBytes", 7);
-    await vi.waitFor(() => expect(warnings).toContain(`${HIGH_WATER_MARKS_FILE} cannot be written`));
+    await expect.poll(() => warnings).toContain(`${HIGH_WATER_MARKS_FILE} cannot be written`);
     recordValue("itemBytes", 8);
     await keeper.close();
     expect(warnings.filter((warning) => warning.includes("written"))).toHaveLength(1);

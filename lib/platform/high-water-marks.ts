@@ -1,4 +1,4 @@
-import { LIMITS, type LimitName } from "./limits.ts";
+import { LIMITS, type LimitName, limitFault } from "./limits.ts";
 
 /** The largest value that was compared with each limit, and the longest duration of each function. */
 export interface HighWaterMarks {
@@ -41,6 +41,12 @@ export function recordDuration(logicalId: string, ms: number): void {
   if (recording === undefined || ms <= (recording.handlers.get(logicalId) ?? -1)) return;
   recording.handlers.set(logicalId, ms);
   recording.changes += 1;
+}
+
+/** Throws `limit_exceeded` if a number exceeds its limit. */
+export function checkLimit(name: LimitName, what: string, value: number): void {
+  recordValue(name, value);
+  if (value > LIMITS[name].value) throw limitFault(name, what, value);
 }
 
 /** Whether a text has more bytes in UTF-8 than its limit allows. */

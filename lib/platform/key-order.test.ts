@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { afterPrefix, boundsOf, compareUtf8, within } from "./key-order.ts";
+import { afterPrefix, boundsOf, compareUtf8, isWithinBounds } from "./key-order.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 6 });
 const sign = (order: number | undefined): number => Math.sign(order ?? 0);
@@ -44,7 +44,7 @@ describe("the order of keys", () => {
             (after === undefined || sign(compareUtf8(value, after)) > 0) &&
             (before === undefined || sign(compareUtf8(value, before)) < 0);
           const given = Object.fromEntries(Object.entries(sides).filter(([, side]) => side !== undefined));
-          expect(within(value, boundsOf(given))).toBe(holds);
+          expect(isWithinBounds(value, boundsOf(given))).toBe(holds);
         },
       ),
     );

@@ -75,7 +75,7 @@ export function boundsOf(range: SortRange): Bounds {
 }
 
 /** Whether the text is within the bounds. */
-export function within(value: string, { low, high }: Bounds): boolean {
+export function isWithinBounds(value: string, { low, high }: Bounds): boolean {
   if (low !== undefined && compareUtf8(value, low.value) < (low.inclusive ? 0 : 1)) return false;
   return high === undefined || compareUtf8(value, high.value) <= (high.inclusive ? 0 : -1);
 }

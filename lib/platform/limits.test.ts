@@ -3,7 +3,7 @@ import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { GetQueueUrlCommand, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { EVENT_DATA_INLINE_BYTES } from "../events/publish.ts";
-import { mockedAws } from "./aws/test-mocks.ts";
+import { mockAws } from "./aws/test-mocks.ts";
 import { CONTRACT_RESOURCES, ITEMS } from "./contract/resources.ts";
 import { openForTest, temporaryFolder } from "./embedded/test-platform.ts";
 import { readHighWaterMarks, startRecording } from "./high-water-marks.ts";
@@ -43,7 +43,7 @@ const PASSED: Partial<Record<LimitName, (ports: Ports) => Promise<unknown>>> = {
 
 /** The platforms under test. */
 const PLATFORMS = {
-  aws: async () => (await mockedAws()).ports,
+  aws: async () => (await mockAws()).ports,
   embedded: async () => {
     const folder = await temporaryFolder();
     const { ports, close } = await openForTest(folder.path, CONTRACT_RESOURCES);
@@ -101,7 +101,7 @@ describe("the high-water marks of the embedded platform", () => {
 
 describe("the high-water marks of the platform aws", () => {
   it("record sizes as they are sent, and pages that DynamoDB truncated by size", async () => {
-    const { ports, dynamodb, sqs, eventbridge } = await mockedAws();
+    const { ports, dynamodb, sqs, eventbridge } = await mockAws();
     dynamodb.on(PutItemCommand).resolves({});
     sqs.on(GetQueueUrlCommand).resolves({ QueueUrl: "https://queue" });
     sqs.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [] });
@@ -148,7 +148,7 @@ describe("resources", () => {
   it.each(cases)("that exceed %s open on neither platform", async (name, more) => {
     const resources = { ...CONTRACT_RESOURCES, ...more };
     const fault = { code: "limit_exceeded", message: expect.stringContaining(name) };
-    await expect(mockedAws({ resources })).rejects.toMatchObject(fault);
+    await expect(mockAws({ resources })).rejects.toMatchObject(fault);
     const folder = await temporaryFolder();
     await expect(openForTest(folder.path, resources)).rejects.toMatchObject(fault);
     await folder.remove();

@@ -32,10 +32,10 @@ export interface ScriptRequest {
    * Handles host calls of functions: `what` names the call, the result is a JSON value, and the function throws what
    * the promise rejects with. Without it, host calls are unavailable.
    */
-  readonly ask?: Ask;
+  readonly callHost?: CallHost;
 }
 
-export type Ask = (what: string, input: unknown, signal: AbortSignal) => Promise<unknown>;
+export type CallHost = (what: string, input: unknown, signal: AbortSignal) => Promise<unknown>;
 
 /** An event that the code requested with `generate_event`; the caller publishes it with the step's result. */
 export interface ScriptEvent {
@@ -46,7 +46,7 @@ export interface ScriptEvent {
   /** A JSON object. */
   readonly data: Readonly<Record<string, unknown>>;
   /** The kind of record in `data`; the event reports a change of it. */
-  readonly tells?: "asset" | "vulnerability" | "artifact" | "totals";
+  readonly effect?: "asset" | "vulnerability" | "artifact" | "totals";
 }
 
 export type ScriptOutcome =

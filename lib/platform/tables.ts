@@ -31,6 +31,8 @@ export interface IndexSpec {
 export interface TableSpec<Item extends Key = Key & Record<string, unknown>> {
   readonly name: string;
   readonly indexes: Readonly<Record<string, IndexSpec>>;
+  /** Attribute with a time in seconds since the epoch, after which the platform may delete an item. */
+  readonly expires?: string;
   readonly item?: Item;
 }
 

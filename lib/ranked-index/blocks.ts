@@ -1,6 +1,6 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Condition, Key } from "../platform/tables.ts";
-import { chunkOf, placeInBlock, segmentOf } from "./block-positions.ts";
+import { chunkOf, positionInBlock, segmentOf } from "./block-positions.ts";
 import { decode, emptyPostings, type Postings } from "./postings.ts";
 import {
   type IndexBlock,
@@ -28,17 +28,20 @@ export interface Block<Value> {
 }
 
 /** The condition that nobody has written the block since it was read. */
-export const asRead = ({ until }: Pick<Block<unknown>, "until">): Condition =>
+export const unchangedSinceRead = ({ until }: Pick<Block<unknown>, "until">): Condition =>
   until < 0 ? ["pk", "missing"] : ["until", "=", until];
 
 /** An item to read, and its receiver. */
-export interface Wanted {
+export interface BlockRequest {
   readonly key: Key;
   readonly take: (item: (IndexHead & IndexBlock & IndexDelta) | undefined) => void;
 }
 
 /** Reads all items at once. */
-export async function fetchWanted(deps: Pick<Ports, "tables">, wanted: readonly Wanted[]): Promise<void> {
+export async function fetchBlocks(
+  deps: Pick<Ports, "tables">,
+  wanted: readonly BlockRequest[],
+): Promise<void> {
   if (wanted.length === 0) return;
   const items = await deps.tables.batchGet(
     rankedIndexTable,
@@ -79,7 +82,7 @@ export class Blocks {
   }
 
   /** The sets of a segment that are not cached. */
-  wantSets(head: IndexHead, segment: number, terms: Iterable<string>): Wanted[] {
+  wantSets(head: IndexHead, segment: number, terms: Iterable<string>): BlockRequest[] {
     const cached = this.segment(head, segment);
     const { asOf } = cached;
     return [...new Set(terms)]
@@ -96,8 +99,8 @@ export class Blocks {
   }
 
   /** The uncached blocks with the keys of these numbers. */
-  wantKeys(head: IndexHead, numbers: Iterable<number>): Wanted[] {
-    const wanted = new Map<string, Wanted>();
+  wantKeys(head: IndexHead, numbers: Iterable<number>): BlockRequest[] {
+    const wanted = new Map<string, BlockRequest>();
     for (const number of numbers) {
       const cached = this.segment(head, segmentOf(number));
       const chunk = chunkOf(number);
@@ -127,7 +130,7 @@ export class Blocks {
   }
 
   key(head: IndexHead, number: number): string | undefined {
-    return this.keys(head, number)?.value[placeInBlock(number)];
+    return this.keys(head, number)?.value[positionInBlock(number)];
   }
 
   /** Replaces cached blocks with merged ones, for segments that did not change since the merge started. */

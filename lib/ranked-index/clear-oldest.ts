@@ -13,18 +13,18 @@ const BLOCKS_MAX = 5_000;
 type Deps = Pick<Ports, "tables">;
 
 /** Decision about the oldest records of an index. */
-export interface Verdict {
+export interface RemovalDecision {
   /** Number of records to remove, from the first on. */
   readonly count: number;
   /** A few writes for the transaction that removes them from the index. */
   readonly writes?: readonly Write[];
 }
 
-export interface Clearing {
+export interface ClearOptions {
   readonly name: string;
   readonly index: RankedIndex;
   /** Decides about the oldest records, given their keys in order. */
-  readonly judge: (keys: readonly string[]) => Promise<Verdict>;
+  readonly judge: (keys: readonly string[]) => Promise<RemovalDecision>;
   /** Deletes the data of records that were removed from the index; idempotent. */
   readonly remove: (keys: readonly string[]) => Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface Clearing {
  * index by changing one number in its head, so that totals are always exact; then deletes their data. Their keys are
  * stored until that is done, so that an interrupted call can be continued. Returns the number of removed records.
  */
-export async function clearOldest(deps: Deps, clearing: Clearing, most: number): Promise<number> {
+export async function clearOldest(deps: Deps, clearing: ClearOptions, most: number): Promise<number> {
   const { name, index, judge } = clearing;
   let done = 0;
   for (;;) {
@@ -60,7 +60,7 @@ interface Finished {
 }
 
 /** Deletes the data of removed records; returns the item that lists them. */
-async function finish(deps: Deps, { name, remove }: Clearing): Promise<Finished> {
+async function finish(deps: Deps, { name, remove }: ClearOptions): Promise<Finished> {
   const gone = await deps.tables.get(rankedIndexTable, goneKeyOf(name));
   const head = await deps.tables.get(rankedIndexTable, headKeyOf(name));
   if (gone === undefined || head === undefined) return { gone, busy: false };

@@ -53,12 +53,12 @@ export function toDelta(
   entries: readonly Entry[],
   changes: readonly FieldChange[],
 ): Content {
-  const places = new Map<string, number>();
+  const positions = new Map<string, number>();
   const placeOf = (field: string, value: string): number => {
     const term = termOf(field, value);
-    const place = places.get(term) ?? places.size;
-    places.set(term, place);
-    return place;
+    const position = positions.get(term) ?? positions.size;
+    positions.set(term, position);
+    return position;
   };
   const without = (fields: FieldChange["before"], others: FieldChange["before"]): number[] =>
     Object.entries(fields).flatMap(([field, value]) =>
@@ -76,7 +76,7 @@ export function toDelta(
       without(before, after),
       without(after, before),
     ]),
-    terms: [...places.keys()],
+    terms: [...positions.keys()],
     ...textsOf(head, entries, changes),
   };
 }
@@ -94,8 +94,8 @@ function textsOf(
   return newTexts.length === 0 ? {} : { newTexts };
 }
 
-const termsAt = ({ terms }: Content, places: readonly number[]): string[] =>
-  places.map((place) => terms[place] ?? "");
+const termsAt = ({ terms }: Content, positions: readonly number[]): string[] =>
+  positions.map((position) => terms[position] ?? "");
 
 /** The operations of deltas on the sets of blocks. Idempotent if all of them are applied. */
 export function operationsOf(deltas: readonly Content[]): Operations {
@@ -105,8 +105,8 @@ export function operationsOf(deltas: readonly Content[]): Operations {
       operationsOn(operations, segmentOf(number), term).push({ position: positionOf(number), present });
   };
   for (const delta of deltas) {
-    for (const [at, [, ...places]] of delta.entries.entries())
-      put(delta.first + at, termsAt(delta, places), true);
+    for (const [at, [, ...positions]] of delta.entries.entries())
+      put(delta.first + at, termsAt(delta, positions), true);
     for (const [number, drops, puts] of delta.changes) {
       put(number, termsAt(delta, drops), false);
       put(number, termsAt(delta, puts), true);
@@ -183,8 +183,8 @@ export class Recent {
   append(delta: Content): void {
     if (delta.delta !== this.nextDelta) return;
     this.deltas.push(delta);
-    for (const [key, ...places] of delta.entries) {
-      const row = { number: this.last + 1, key, terms: termsAt(delta, places) };
+    for (const [key, ...positions] of delta.entries) {
+      const row = { number: this.last + 1, key, terms: termsAt(delta, positions) };
       this.rows.push(row);
       this.#byKey.set(key, row);
     }

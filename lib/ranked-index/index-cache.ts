@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Ports } from "../platform/ports.ts";
-import { Blocks, fetchWanted, type Wanted } from "./blocks.ts";
+import { CONFLICT, retryOnConflict } from "../retry-on-conflict.ts";
+import { type BlockRequest, Blocks, fetchBlocks } from "./blocks.ts";
 import { Recent } from "./deltas.ts";
 import {
   deltaKey,
@@ -13,15 +13,8 @@ import {
 import { TextBlocks } from "./text-blocks.ts";
 import { segmentsOf } from "./view.ts";
 
-const TRIES_MAX = 50;
-/** Attempts without a pause, and the maximum pause in milliseconds. */
-const HASTY_TRIES = 3;
-const PAUSE_MAX_MS = 50;
-
-/** Waits: a transaction that is partly visible will soon be complete. */
-export async function pauseBefore(attempt: number): Promise<void> {
-  if (attempt >= HASTY_TRIES) await sleep(Math.min(PAUSE_MAX_MS, attempt * 2));
-}
+/** Attempts to read or write an index: all its writers conflict with each other. */
+export const ATTEMPTS_MAX = 50;
 
 /** A process's cache of an index: the newest head that it has seen, and the other data that it has read. */
 export class IndexCache {
@@ -55,21 +48,22 @@ export class IndexCache {
   }
 
   /** The keys of numbers in blocks; empty for records that were removed meanwhile. */
-  async readKeys(numbers: readonly number[]): Promise<string[]> {
-    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-      await pauseBefore(attempt);
+  readKeys(numbers: readonly number[]): Promise<string[]> {
+    const read = async (attempt: number) => {
       // Missing keys may belong to removed records.
       const head = attempt > 0 ? await this.readHead() : (this.#head ?? emptyHead(this.#name));
-      await fetchWanted(this.#deps, this.blocks.wantKeys(head, numbers));
+      await fetchBlocks(this.#deps, this.blocks.wantKeys(head, numbers));
       const keys = numbers.map(
         (number) => this.blocks.key(head, number) ?? (number <= head.low ? "" : undefined),
       );
-      if (keys.every((key) => key !== undefined)) {
-        this.blocks.trim();
-        return keys;
-      }
-    }
-    throw new Error(`the index ${this.#name} has numbers without a key`);
+      if (!keys.every((key) => key !== undefined)) return CONFLICT;
+      this.blocks.trim();
+      return keys;
+    };
+    return retryOnConflict(read, {
+      attempts: ATTEMPTS_MAX,
+      exceeded: () => new Error(`the index ${this.#name} is inconsistent: numbers without a key`),
+    });
   }
 
   /** The newest head, if all its deltas are known. */
@@ -81,7 +75,7 @@ export class IndexCache {
   async catchUp(terms: readonly string[] = []): Promise<IndexHead> {
     const head = await this.readHead();
     const deltas: IndexDelta[] = [];
-    const wanted: Wanted[] = [];
+    const wanted: BlockRequest[] = [];
     for (let delta = this.#recent.nextDelta; delta < head.nextDelta; delta += 1) {
       wanted.push({
         key: deltaKey(this.#name, delta, this.#slots),
@@ -92,7 +86,7 @@ export class IndexCache {
     }
     for (const segment of segmentsOf(head.low, head.merged))
       wanted.push(...this.blocks.wantSets(head, segment, terms));
-    await fetchWanted(this.#deps, wanted);
+    await fetchBlocks(this.#deps, wanted);
     for (const delta of deltas) this.#recent.append(delta);
     return head;
   }

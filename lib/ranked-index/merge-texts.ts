@@ -1,6 +1,6 @@
 import type { Write } from "../platform/tables.ts";
-import { chunkOf, firstOf, placeInBlock, segmentOf } from "./block-positions.ts";
-import { asRead, type Block, type Wanted } from "./blocks.ts";
+import { chunkOf, firstOf, positionInBlock, segmentOf } from "./block-positions.ts";
+import { type Block, type BlockRequest, unchangedSinceRead } from "./blocks.ts";
 import type { Recent } from "./deltas.ts";
 import { textAt } from "./search-text.ts";
 import { type IndexHead, longTextKey, rankedIndexTable, type Texts, textsKey } from "./table.ts";
@@ -56,14 +56,14 @@ export class TextMerge {
       const first = firstOf(segment, chunkOf(number));
       const part = this.#parts.get(first) ?? newPart(segment, chunkOf(number), blocks.segment(head, segment));
       this.#parts.set(first, part);
-      part.texts.set(placeInBlock(number), text);
+      part.texts.set(positionInBlock(number), text);
     }
     this.lowest = lowest;
   }
 
   /** The items to read. */
-  want(): Wanted[] {
-    const wanted: Wanted[] = [];
+  want(): BlockRequest[] {
+    const wanted: BlockRequest[] = [];
     for (const [first, part] of this.#parts) {
       if (part.block === undefined) {
         wanted.push({
@@ -73,11 +73,11 @@ export class TextMerge {
           },
         });
       }
-      for (const [place, text] of part.texts) {
+      for (const [offset, text] of part.texts) {
         if (!isLong(text)) continue;
         wanted.push({
-          key: longTextKey(this.#name, first + place),
-          take: (item) => part.long.set(place, item?.until ?? -1),
+          key: longTextKey(this.#name, first + offset),
+          take: (item) => part.long.set(offset, item?.until ?? -1),
         });
       }
     }
@@ -92,10 +92,15 @@ export class TextMerge {
     const changed = new Map<number, ChangedTexts>();
     for (const [first, part] of this.#parts) {
       const { block = NO_TEXTS, known } = part;
-      for (const [place, before] of part.long) {
+      for (const [offset, before] of part.long) {
         if (before >= until) continue;
-        const item = { ...longTextKey(this.#name, first + place), until, texts: [part.texts.get(place)] };
-        long.push({ op: "put", table: rankedIndexTable, item, when: [asRead({ until: before })] });
+        const item = { ...longTextKey(this.#name, first + offset), until, texts: [part.texts.get(offset)] };
+        long.push({
+          op: "put",
+          table: rankedIndexTable,
+          item,
+          when: [unchangedSinceRead({ until: before })],
+        });
       }
       const ofSegment = changed.get(part.segment) ?? { known, blocks: new Map<number, TextBlock>() };
       changed.set(part.segment, ofSegment);
@@ -105,7 +110,7 @@ export class TextMerge {
       }
       const texts = changedTexts(part, block.value);
       const item = { ...textsKey(this.#name, first), until, texts };
-      blocks.push({ op: "put", table: rankedIndexTable, item, when: [asRead(block)] });
+      blocks.push({ op: "put", table: rankedIndexTable, item, when: [unchangedSinceRead(block)] });
       const content = toContent(texts, longTexts(part));
       ofSegment.blocks.set(part.chunk, content === undefined ? { until } : { until, content });
     }
@@ -125,19 +130,19 @@ function newPart(segment: number, chunk: number, known: CachedTexts): Part {
 
 /** The texts in the block of a content. */
 function textsOf(content: TextContent): Texts {
-  return Array.from(content.ends, (_, place) => (content.long.has(place) ? null : textAt(content, place)));
+  return Array.from(content.ends, (_, offset) => (content.long.has(offset) ? null : textAt(content, offset)));
 }
 
 function changedTexts({ texts, long }: Part, before: Texts): Texts {
   const after = [...before];
-  for (const [place, text] of texts) after[place] = long.has(place) ? null : text;
+  for (const [offset, text] of texts) after[offset] = long.has(offset) ? null : text;
   return Array.from(after, (text) => (text === undefined ? "" : text));
 }
 
 /** Position -> long text, if known. */
 function longTexts({ texts, content, long }: Part): Map<number, string> {
   const known = new Map<number, string>();
-  if (content !== undefined) for (const place of content.long) known.set(place, textAt(content, place));
-  for (const place of long.keys()) known.set(place, texts.get(place) ?? "");
+  if (content !== undefined) for (const offset of content.long) known.set(offset, textAt(content, offset));
+  for (const offset of long.keys()) known.set(offset, texts.get(offset) ?? "");
   return known;
 }

@@ -1,7 +1,14 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
-import { chunkOf, placeInBlock, segmentOf } from "./block-positions.ts";
-import { asRead, type Block, type Blocks, type CachedSegment, fetchWanted, type Wanted } from "./blocks.ts";
+import { chunkOf, positionInBlock, segmentOf } from "./block-positions.ts";
+import {
+  type Block,
+  type BlockRequest,
+  type Blocks,
+  type CachedSegment,
+  fetchBlocks,
+  unchangedSinceRead,
+} from "./blocks.ts";
 import { applyOperations, type Operation, operationsOf, type Recent } from "./deltas.ts";
 import { type ChangedTexts, TextMerge } from "./merge-texts.ts";
 import { copyOf, encode } from "./postings.ts";
@@ -18,7 +25,7 @@ interface Changed extends Pick<CachedSegment, "sets" | "keys"> {
 }
 
 /** The result of a merge, to be recorded in the head. */
-export interface Merged {
+export interface MergeResult {
   /** Numbers up to this one are in blocks. */
   readonly last: number;
   /** Deltas before this one are in blocks. */
@@ -31,7 +38,7 @@ export interface Merged {
 
 /**
  * Writes the deltas into the blocks without changing the head: readers still read them from the deltas and ignore the
- * part of the blocks beyond the head's `merged`. So partly visible or repeated writes do no harm: blocks that another
+ * part of the blocks beyond the head's `mergeResults`. So partly visible or repeated writes do no harm: blocks that another
  * process has written are skipped. Undefined if another process is merging right now.
  */
 export async function writeBlocks(
@@ -40,16 +47,16 @@ export async function writeBlocks(
   { blocks, texts: textBlocks }: { readonly blocks: Blocks; readonly texts: TextBlocks },
   head: IndexHead,
   recent: Recent,
-): Promise<Merged | undefined> {
+): Promise<MergeResult | undefined> {
   const until = recent.nextDelta;
   const { last, rows } = recent;
   const operations = operationsOf(recent.deltas);
   const numbers = rows.map(({ number }) => number);
-  const wanted: Wanted[] = blocks.wantKeys(head, numbers);
+  const wanted: BlockRequest[] = blocks.wantKeys(head, numbers);
   for (const [segment, terms] of operations) wanted.push(...blocks.wantSets(head, segment, terms.keys()));
   const textMerge = new TextMerge(name, textBlocks, head, recent);
   wanted.push(...textMerge.want());
-  await fetchWanted(deps, wanted);
+  await fetchBlocks(deps, wanted);
 
   const segments = new Map<number, Changed>();
   const changedOf = (segment: number): Changed => {
@@ -67,7 +74,7 @@ export async function writeBlocks(
       changedOf(segment).sets.set(term, next);
       if (next === block) continue;
       const item = { ...postingsKey(name, segment, term), until, bytes: encode(next.value) };
-      writes.push({ op: "put", table: rankedIndexTable, item, when: [asRead(block)] });
+      writes.push({ op: "put", table: rankedIndexTable, item, when: [unchangedSinceRead(block)] });
     }
   }
   for (const together of Map.groupBy(
@@ -81,7 +88,7 @@ export async function writeBlocks(
     changedOf(segmentOf(first)).keys.set(chunkOf(first), next);
     if (next === block) continue;
     const item = { ...keysKey(name, first), until, keys: next.value };
-    writes.push({ op: "put", table: rankedIndexTable, item, when: [asRead(block)] });
+    writes.push({ op: "put", table: rankedIndexTable, item, when: [unchangedSinceRead(block)] });
   }
   const texts = textMerge.plan();
   const batches = [
@@ -107,7 +114,7 @@ function withKeys(
   rows: readonly { readonly number: number; readonly key: string }[],
 ): readonly string[] {
   const keys = [...value];
-  for (const { number, key } of rows) keys[placeInBlock(number)] = key;
+  for (const { number, key } of rows) keys[positionInBlock(number)] = key;
   return Array.from(keys, (key) => key ?? "");
 }
 
@@ -118,7 +125,10 @@ function inBatches(writes: readonly Write[], size: number): Write[][] {
 }
 
 /** The head after a merge. */
-export function mergedHead(head: IndexHead, { last, until, segments, ...merged }: Merged): IndexHead {
+export function headAfterMerge(
+  head: IndexHead,
+  { last, until, segments, ...merged }: MergeResult,
+): IndexHead {
   const changed = { ...head.changed };
   for (const segment of segments.keys()) changed[String(segment)] = until;
   const next = { ...head, version: head.version + 1, merged: last, firstDelta: until, changed };

@@ -4,7 +4,7 @@ import type { EmbeddedPlatform } from "../platform/embedded/platform.ts";
 import { openForTest, temporaryFolder } from "../platform/embedded/test-platform.ts";
 import { RankedIndex } from "./ranked-index.ts";
 import { emptyHead, rankedIndexTable } from "./table.ts";
-import type { FieldFilter, Filter, Found } from "./view.ts";
+import type { FieldFilter, Filter, FoundRecord } from "./view.ts";
 
 const RESOURCES = { tables: [rankedIndexTable], queues: [], rules: [], schedules: [] };
 
@@ -20,7 +20,7 @@ async function select(
   index: RankedIndex,
   filters: readonly Filter[],
   page: { offset: number; limit: number },
-): Promise<{ last: number; total: number; found: Found[] }> {
+): Promise<{ last: number; total: number; found: FoundRecord[] }> {
   const view = await index.view(filters);
   return { last: view.last, total: view.total, found: await view.page(page) };
 }
@@ -159,13 +159,15 @@ describe("a ranked index", () => {
   it("settles records before they leave its recent part, including those of a writer that died", async () => {
     const dying = new RankedIndex(platform.ports, "settled", OFTEN);
     const settle = () => Promise.reject(new Error("died"));
-    await expect(dying.take({ entries: [{ key: "dying", fields: {} }], settle })).rejects.toThrow("died");
+    await expect(
+      dying.take({ entries: [{ key: "dying", fields: {} }], acknowledge: settle }),
+    ).rejects.toThrow("died");
     const settled: string[] = [];
     const next = new RankedIndex(platform.ports, "settled", OFTEN);
     for (let at = 0; at < 7; at += 1) {
       await next.take({
         entries: [{ key: `k${at}`, fields: {} }],
-        settle: async (rows) => {
+        acknowledge: async (rows) => {
           expect(next.floor ?? 0).toBeLessThan(rows[0]?.number ?? 0);
           settled.push(...rows.map(({ key }) => key));
         },

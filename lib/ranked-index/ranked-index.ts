@@ -1,17 +1,17 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
+import { CONFLICT, PROGRESS, retryOnConflict } from "../retry-on-conflict.ts";
 import { applyOperations, type Entry, type FieldChange, type Row, toDelta, toRow } from "./deltas.ts";
-import { IndexCache, pauseBefore } from "./index-cache.ts";
-import { mergedHead, writeBlocks } from "./merge.ts";
+import { ATTEMPTS_MAX, IndexCache } from "./index-cache.ts";
+import { headAfterMerge, writeBlocks } from "./merge.ts";
 import { copyOf, intersect, SEGMENT_SIZE, type Selection, type Term } from "./postings.ts";
 import type { NeedleMatches } from "./search-cache.ts";
 import { searchable } from "./search-text.ts";
 import { deltaKey, type IndexHead, rankedIndexTable } from "./table.ts";
-import { type Filter, passes, segmentsOf, type Tests, toTests, View } from "./view.ts";
+import { type Filter, matchesTests, segmentsOf, type Tests, toTests, View } from "./view.ts";
 
 /** Writes per transaction. */
 const WRITES_MAX = 100;
-const TRIES_MAX = 50;
 /** Entries of one delta without writes of their own. */
 const ENTRIES_MAX = 256;
 /** The head and the delta. */
@@ -32,11 +32,11 @@ export interface IndexBatch {
    * Called once records are visible in the index, before they leave its recent part; repeated if it is unknown whether
    * an earlier call completed.
    */
-  readonly settle?: (rows: readonly Row[]) => Promise<void>;
+  readonly acknowledge?: (rows: readonly Row[]) => Promise<void>;
 }
 
 /** A record in the index. */
-export interface Taken {
+export interface NumberedRecord {
   readonly key: string;
   readonly number: number;
   /** False if it was in the index before. */
@@ -76,8 +76,8 @@ export class RankedIndex {
   /** Twice the maximum number of deltas: a slow reader still finds the deltas of its head. */
   readonly #slots: number;
   readonly #known: IndexCache;
-  /** Numbers of recent records that have been settled. */
-  readonly #settled = new Set<number>();
+  /** Numbers of recent records that have been acknowledged. */
+  readonly #acknowledged = new Set<number>();
   /** Serializes the writers of this process, which would otherwise conflict with each other. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -108,41 +108,40 @@ export class RankedIndex {
    * Undefined if the caller's own writes failed their conditions. Throws after many conflicts, and `limit_exceeded` if
    * the changes alone contain more than about 200 KB of texts.
    */
-  take(batch: IndexBatch): Promise<readonly Taken[] | undefined> {
-    const turn = this.#turn.then(() => this.#take(batch));
+  take(batch: IndexBatch): Promise<readonly NumberedRecord[] | undefined> {
+    const turn = this.#turn.then(() => this.#untilWritten(() => this.#take(batch)));
     this.#turn = turn.catch(() => undefined);
     return turn;
   }
 
-  async #take(batch: IndexBatch): Promise<readonly Taken[] | undefined> {
-    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-      await pauseBefore(attempt);
-      await this.#known.catchUp();
-      const head = this.#known.whole;
-      if (head === undefined) continue;
-      if (head.nextDelta - head.firstDelta >= this.#mergeDeltas) {
-        await this.#merge(batch);
-        continue;
-      }
-      const known = batch.entries.flatMap(({ key }) => this.#recentRow(head, key) ?? []);
-      const entries = this.#fitting(head, batch);
-      const changes = batch.changes ?? [];
-      if (entries.length > 0 || changes.length > 0) {
-        const failed = await this.#append(head, entries, changes, batch);
-        if (failed === undefined) continue;
-        if (failed) return undefined;
-      }
-      // Computed here and not from the recent part: another process may have merged it already.
-      const added = entries.map((entry, at) => toRow(entry, head.last + 1 + at));
-      await this.#settle([...added, ...known], batch);
-      const { rows, deltas } = this.#known.recent;
-      if (rows.length >= this.#mergeRows || deltas.length >= this.#mergeDeltas) await this.#merge(batch);
-      return [
-        ...added.map(({ key, number }) => ({ key, number, added: true })),
-        ...known.map(({ key, number }) => ({ key, number, added: false })),
-      ];
+  async #take(
+    batch: IndexBatch,
+  ): Promise<readonly NumberedRecord[] | undefined | typeof CONFLICT | typeof PROGRESS> {
+    await this.#known.catchUp();
+    const head = this.#known.whole;
+    if (head === undefined) return CONFLICT;
+    if (head.nextDelta - head.firstDelta >= this.#mergeDeltas) {
+      await this.#untilWritten(() => this.#merge(batch));
+      return PROGRESS;
     }
-    throw new Error(`the index ${this.#name} is contended`);
+    const known = batch.entries.flatMap(({ key }) => this.#recentRow(head, key) ?? []);
+    const entries = this.#fitting(head, batch);
+    const changes = batch.changes ?? [];
+    if (entries.length > 0 || changes.length > 0) {
+      const failed = await this.#append(head, entries, changes, batch);
+      if (failed === undefined) return CONFLICT;
+      if (failed) return undefined;
+    }
+    // Computed here and not from the recent part: another process may have merged it already.
+    const added = entries.map((entry, at) => toRow(entry, head.last + 1 + at));
+    await this.#acknowledge([...added, ...known], batch);
+    const { rows, deltas } = this.#known.recent;
+    if (rows.length >= this.#mergeRows || deltas.length >= this.#mergeDeltas)
+      await this.#untilWritten(() => this.#merge(batch));
+    return [
+      ...added.map(({ key, number }) => ({ key, number, added: true })),
+      ...known.map(({ key, number }) => ({ key, number, added: false })),
+    ];
   }
 
   /** The entries that are not in the index yet, as many as fit. */
@@ -204,48 +203,44 @@ export class RankedIndex {
     return { op: "put", table: rankedIndexTable, item: head, when };
   }
 
-  async #settle(rows: readonly Row[], { settle }: IndexBatch): Promise<void> {
-    const open = rows.filter(({ number }) => !this.#settled.has(number));
-    if (settle === undefined || open.length === 0) return;
-    await settle(open);
-    for (const { number } of open) this.#settled.add(number);
+  async #acknowledge(rows: readonly Row[], { acknowledge }: IndexBatch): Promise<void> {
+    const open = rows.filter(({ number }) => !this.#acknowledged.has(number));
+    if (acknowledge === undefined || open.length === 0) return;
+    await acknowledge(open);
+    for (const { number } of open) this.#acknowledged.add(number);
   }
 
-  /** Merges settled deltas into the blocks. Other processes may do so concurrently. */
-  async #merge(batch: IndexBatch): Promise<void> {
-    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-      await pauseBefore(attempt);
-      await this.#known.catchUp();
-      const head = this.#known.whole;
-      if (head === undefined) continue;
-      const recent = this.#known.recent;
-      const { nextDelta } = recent;
-      if (recent.deltas.length === 0) return;
-      await this.#settle(recent.rows, batch);
-      // Another process may have added records meanwhile.
-      if (this.#known.recent !== recent || recent.nextDelta !== nextDelta) continue;
-      const merged = await writeBlocks(this.#deps, this.#name, this.#known, head, recent);
-      if (merged === undefined) continue;
-      for (
-        let current = await this.#known.readHead();
-        current.firstDelta < merged.until;
-        current = await this.#known.readHead()
-      ) {
-        const next = mergedHead(current, merged);
-        const outcome = await this.#deps.tables.write([this.#putHead(current, next)]);
-        if (!outcome.ok) continue;
-        for (const { known, ...changed } of merged.segments.values())
-          this.#known.blocks.keep(known, merged.until, changed);
-        for (const [segment, { known, blocks }] of merged.texts)
-          this.#known.texts.keep(segment, known, next, blocks);
-        this.#known.notice(next);
-        break;
-      }
-      this.#known.blocks.trim();
-      for (const number of this.#settled) if (number <= merged.last) this.#settled.delete(number);
-      return;
+  /** Merges acknowledged deltas into the blocks. Other processes may do so concurrently. */
+  async #merge(batch: IndexBatch): Promise<undefined | typeof CONFLICT> {
+    await this.#known.catchUp();
+    const head = this.#known.whole;
+    if (head === undefined) return CONFLICT;
+    const recent = this.#known.recent;
+    const { nextDelta } = recent;
+    if (recent.deltas.length === 0) return;
+    await this.#acknowledge(recent.rows, batch);
+    // Another process may have added records meanwhile.
+    if (this.#known.recent !== recent || recent.nextDelta !== nextDelta) return CONFLICT;
+    const merged = await writeBlocks(this.#deps, this.#name, this.#known, head, recent);
+    if (merged === undefined) return CONFLICT;
+    for (
+      let current = await this.#known.readHead();
+      current.firstDelta < merged.until;
+      current = await this.#known.readHead()
+    ) {
+      const next = headAfterMerge(current, merged);
+      const outcome = await this.#deps.tables.write([this.#putHead(current, next)]);
+      if (!outcome.ok) continue;
+      for (const { known, ...changed } of merged.segments.values())
+        this.#known.blocks.keep(known, merged.until, changed);
+      for (const [segment, { known, blocks }] of merged.texts)
+        this.#known.texts.keep(segment, known, next, blocks);
+      this.#known.notice(next);
+      break;
     }
-    throw new Error(`the index ${this.#name} is contended`);
+    this.#known.blocks.trim();
+    for (const number of this.#acknowledged) if (number <= merged.last) this.#acknowledged.delete(number);
+    return;
   }
 
   /**
@@ -253,36 +248,39 @@ export class RankedIndex {
    * removed before, or the caller's own writes failed their conditions.
    */
   drop(low: number, writes: readonly Write[]): Promise<boolean> {
-    const turn = this.#turn.then(() => this.#drop(low, writes));
+    const turn = this.#turn.then(() => this.#untilWritten(() => this.#drop(low, writes)));
     this.#turn = turn.catch(() => undefined);
     return turn;
   }
 
-  async #drop(low: number, writes: readonly Write[]): Promise<boolean> {
-    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-      await pauseBefore(attempt);
-      const head = await this.#known.readHead();
-      if (low <= head.low || low > head.last) return false;
-      const next: IndexHead = { ...head, version: head.version + 1, low };
-      const outcome = await this.#deps.tables.write([this.#putHead(head, next), ...writes]);
-      if (outcome.ok) this.#known.notice(next);
-      if (outcome.ok || !outcome.failed.includes(0)) return outcome.ok;
-    }
-    throw new Error(`the index ${this.#name} is contended`);
+  async #drop(low: number, writes: readonly Write[]): Promise<boolean | typeof CONFLICT> {
+    const head = await this.#known.readHead();
+    if (low <= head.low || low > head.last) return false;
+    const next: IndexHead = { ...head, version: head.version + 1, low };
+    const outcome = await this.#deps.tables.write([this.#putHead(head, next), ...writes]);
+    if (outcome.ok) this.#known.notice(next);
+    return outcome.ok || !outcome.failed.includes(0) ? outcome.ok : CONFLICT;
+  }
+
+  #untilWritten<Result>(attempt: () => Promise<Result | typeof CONFLICT | typeof PROGRESS>): Promise<Result> {
+    const exceeded = (): Error => new Error(`too many conflicts at the index ${this.#name}`);
+    return retryOnConflict(attempt, { attempts: ATTEMPTS_MAX, exceeded });
   }
 
   /** The records that match every filter, at one instant. */
   async view(filters: readonly Filter[]): Promise<View> {
     const tests = toTests(filters);
     const terms = tests.terms.map(({ term }) => term);
-    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-      await pauseBefore(attempt);
+    const read = async (): Promise<View | typeof CONFLICT> => {
       const head = await this.#known.catchUp(terms);
       const view = this.#viewNow(tests, await this.#known.texts.search(head, tests.needles));
       this.#known.blocks.trim();
-      if (view !== undefined) return view;
-    }
-    throw new Error(`the index ${this.#name} changes faster than it can be read`);
+      return view ?? CONFLICT;
+    };
+    return retryOnConflict(read, {
+      attempts: ATTEMPTS_MAX,
+      exceeded: () => new Error(`the index ${this.#name} keeps changing while it is read`),
+    });
   }
 
   /** A view from the cache; undefined if data is missing or newer than the head. */
@@ -314,7 +312,7 @@ export class RankedIndex {
         selection: intersect(terms, from, Math.min(SEGMENT_SIZE, head.merged - base)),
       });
     }
-    const passing = recent.rows.filter((row) => row.number > head.low && passes(row, tests));
+    const passing = recent.rows.filter((row) => row.number > head.low && matchesTests(row, tests));
     return new View({
       low: head.low,
       merged: head.merged,

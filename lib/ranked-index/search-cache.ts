@@ -28,8 +28,8 @@ export class NeedleMatches {
   search(chunk: number, until: number, texts: JoinedTexts): void {
     const words = this.#words;
     words.fill(0, chunk * WORDS_PER_BLOCK, (chunk + 1) * WORDS_PER_BLOCK);
-    searchTexts(texts, this.#needle, (place) => {
-      const position = chunk * KEYS_PER_BLOCK + place;
+    searchTexts(texts, this.#needle, (offset) => {
+      const position = chunk * KEYS_PER_BLOCK + offset;
       words[position >>> 5] = (words[position >>> 5] ?? 0) | (1 << (position & 31));
     });
     this.#untils[chunk] = until;

@@ -20,30 +20,30 @@ export interface JoinedTexts {
 export function joinTexts(texts: readonly string[]): JoinedTexts {
   const ends = new Uint32Array(texts.length);
   let end = 0;
-  for (const [place, text] of texts.entries()) {
+  for (const [offset, text] of texts.entries()) {
     end += text.length;
-    ends[place] = end;
+    ends[offset] = end;
   }
   return { joined: texts.join(""), ends };
 }
 
 /** The text at a position. */
-export const textAt = ({ joined, ends }: JoinedTexts, place: number): string =>
-  joined.slice(place === 0 ? 0 : ends[place - 1], ends[place] ?? 0);
+export const textAt = ({ joined, ends }: JoinedTexts, offset: number): string =>
+  joined.slice(offset === 0 ? 0 : ends[offset - 1], ends[offset] ?? 0);
 
 /** Calls `found` with the positions of the texts that contain a needle, in order; the needle is not empty. */
 export function searchTexts(
   { joined, ends }: JoinedTexts,
   needle: string,
-  found: (place: number) => void,
+  found: (offset: number) => void,
 ): void {
-  let place = 0;
+  let offset = 0;
   for (let at = joined.indexOf(needle); at >= 0; ) {
-    while ((ends[place] ?? 0) <= at) place += 1;
-    const end = ends[place] ?? 0;
+    while ((ends[offset] ?? 0) <= at) offset += 1;
+    const end = ends[offset] ?? 0;
     // A match that extends into the next text is in neither of them, and no later match starting in this text ends
     // earlier.
-    if (at + needle.length <= end) found(place);
+    if (at + needle.length <= end) found(offset);
     at = joined.indexOf(needle, end);
   }
 }

@@ -1,4 +1,4 @@
-import { allHold, applyChange } from "../platform/conditions.ts";
+import { applyChange, conditionsHold } from "../platform/conditions.ts";
 import type { StoredItem } from "../platform/item-size.ts";
 import { compareUtf8 } from "../platform/key-order.ts";
 import type { Key, Page, Query, TableSpec, Tables, Write, WriteOutcome } from "../platform/tables.ts";
@@ -81,7 +81,7 @@ export function tornTables({
     await step();
     const held = writes.map((write) => cellOf(write.table.name, write.op === "put" ? write.item : write.key));
     while (held.some(({ locked }) => locked)) await step();
-    const failed = writes.flatMap(({ when }, at) => (allHold(held[at]?.item, when) ? [] : [at]));
+    const failed = writes.flatMap(({ when }, at) => (conditionsHold(held[at]?.item, when) ? [] : [at]));
     if (failed.length > 0) return { ok: false, failed };
     for (const cell of held) cell.locked = true;
     const planned = writes.map((write, at) => ({ cell: held[at], item: after(write, held[at]?.item) }));

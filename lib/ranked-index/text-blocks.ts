@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Ports } from "../platform/ports.ts";
 import { chunkOf, firstOf, KEYS_PER_BLOCK } from "./block-positions.ts";
-import { type Block, fetchWanted } from "./blocks.ts";
+import { type Block, fetchBlocks } from "./blocks.ts";
 import { SEGMENT_SIZE } from "./postings.ts";
 import { type NeedleMatches, SearchCache } from "./search-cache.ts";
 import { type JoinedTexts, joinTexts } from "./search-text.ts";
@@ -28,7 +28,7 @@ export interface TextBlock {
 /** The texts of a segment in memory, at least as new as `asOf`, which is the head's `firstDelta` at that time. */
 export interface CachedTexts {
   asOf: number;
-  /** The head's `merged` at that time. */
+  /** The head's `mergeResults` at that time. */
   merged: number;
   readonly blocks: Map<number, TextBlock>;
 }
@@ -119,7 +119,7 @@ export class TextBlocks {
           read.set(chunk, item === undefined ? NO_TEXTS : { until: item.until, value: item.texts ?? [] });
         },
       }));
-      await fetchWanted(this.#deps, wanted);
+      await fetchBlocks(this.#deps, wanted);
       for (const [chunk, { until, value }] of read) {
         const long = await this.#readLong(firstOf(segment, chunk), value);
         const content = toContent(value, long);
@@ -134,18 +134,18 @@ export class TextBlocks {
   /** Position -> long text. */
   async #readLong(first: number, texts: Texts): Promise<Map<number, string>> {
     const long = new Map<number, string>();
-    const wanted = texts.flatMap((text, place) =>
+    const wanted = texts.flatMap((text, offset) =>
       text !== null
         ? []
         : {
-            key: longTextKey(this.#name, first + place),
+            key: longTextKey(this.#name, first + offset),
             take: (item: { texts?: Texts } | undefined): void => {
               const read = item?.texts?.[0];
-              if (typeof read === "string") long.set(place, read);
+              if (typeof read === "string") long.set(offset, read);
             },
           },
     );
-    await fetchWanted(this.#deps, wanted);
+    await fetchBlocks(this.#deps, wanted);
     return long;
   }
 
@@ -174,7 +174,7 @@ export class TextBlocks {
   }
 }
 
-/** The blocks of a segment with texts of numbers after `low` up to `merged`. */
+/** The blocks of a segment with texts of numbers after `low` up to `mergeResults`. */
 function* chunksOf({ low, merged }: IndexHead, segment: number): Generator<number> {
   const from = Math.max(low + 1, firstOf(segment, 0));
   const to = Math.min(merged, firstOf(segment, 0) + SEGMENT_SIZE - 1);
@@ -186,11 +186,11 @@ function* chunksOf({ low, merged }: IndexHead, segment: number): Generator<numbe
 export function toContent(texts: Texts, long: ReadonlyMap<number, string>): TextContent | undefined {
   const places = new Set<number>();
   const whole: string[] = [];
-  for (const [place, text] of texts.entries()) {
-    const found = text ?? long.get(place);
+  for (const [offset, text] of texts.entries()) {
+    const found = text ?? long.get(offset);
     if (found === undefined) return undefined;
     whole.push(found);
-    if (text === null) places.add(place);
+    if (text === null) places.add(offset);
   }
   return { ...joinTexts(whole), long: places };
 }

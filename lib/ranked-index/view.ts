@@ -18,7 +18,7 @@ export interface TextFilter {
 
 export type Filter = FieldFilter | TextFilter;
 
-export interface Found {
+export interface FoundRecord {
   readonly number: number;
   readonly key: string;
 }
@@ -47,7 +47,7 @@ export function toTests(filters: readonly Filter[]): Tests {
   return { terms, needles: [...needles] };
 }
 
-export const passes = ({ terms, text = "" }: Pick<Row, "terms" | "text">, tests: Tests): boolean =>
+export const matchesTests = ({ terms, text = "" }: Pick<Row, "terms" | "text">, tests: Tests): boolean =>
   tests.terms.every(({ term, negated }) => terms.includes(term) !== negated) &&
   tests.needles.every((needle) => text.includes(needle));
 
@@ -62,10 +62,10 @@ export interface ViewParts {
   /** Number of those records. */
   readonly count: number;
   /** Those of them that match, oldest first. */
-  readonly passing: readonly Found[];
+  readonly passing: readonly FoundRecord[];
   /** The matching records of each segment, the highest segment first. */
   readonly selections: readonly { readonly segment: number; readonly selection: Selection }[];
-  /** Reads the keys of numbers up to `merged`. */
+  /** Reads the keys of numbers up to `mergeResults`. */
   readonly readKeys: (numbers: readonly number[]) => Promise<string[]>;
 }
 
@@ -89,7 +89,7 @@ export class View {
   }
 
   /** The matching records, newest first, from `offset`, at most `limit`; fewer if some were removed since. */
-  async page({ offset, limit }: { offset: number; limit: number }): Promise<Found[]> {
+  async page({ offset, limit }: { offset: number; limit: number }): Promise<FoundRecord[]> {
     const { passing, selections, readKeys } = this.#parts;
     const end = Math.max(0, passing.length - offset);
     const found = passing.slice(Math.max(0, end - limit), end).reverse();
@@ -118,7 +118,7 @@ export class View {
   }
 }
 
-/** The segments with numbers after `low` up to `merged`, the highest first. */
+/** The segments with numbers after `low` up to `mergeResults`, the highest first. */
 export function segmentsOf(low: number, merged: number): number[] {
   if (merged <= low) return [];
   const lowest = segmentOf(low + 1);

@@ -65,13 +65,13 @@ function needlesOf(values: readonly string[]): Needles {
   };
 }
 
-interface Range {
+interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
 function replaceNeedles(text: string, needles: Needles): string {
-  const found: Range[] = [];
+  const found: TextRange[] = [];
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     const piece = plainView(text, start, start + PIECE_LENGTH + needles.overlap);
     if (needles.seeds.test(piece.text)) findNeedles(piece, needles, found);
@@ -79,7 +79,7 @@ function replaceNeedles(text: string, needles: Needles): string {
   return replaceRanges(text, found);
 }
 
-function findNeedles(piece: View, { plain, spaced, base64, hex }: Needles, found: Range[]): void {
+function findNeedles(piece: View, { plain, spaced, base64, hex }: Needles, found: TextRange[]): void {
   let view: View | undefined = piece;
   for (let level = 0; view !== undefined && level <= ESCAPE_LEVELS; level += 1) {
     find(view, plain, found);
@@ -90,7 +90,7 @@ function findNeedles(piece: View, { plain, spaced, base64, hex }: Needles, found
   }
 }
 
-function find({ text, starts, ends }: View, needles: ReadonlySet<string>, found: Range[]): void {
+function find({ text, starts, ends }: View, needles: ReadonlySet<string>, found: TextRange[]): void {
   for (const needle of needles) {
     for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
       found.push({ start: starts[at] ?? 0, end: ends[at + needle.length - 1] ?? text.length });
@@ -99,7 +99,7 @@ function find({ text, starts, ends }: View, needles: ReadonlySet<string>, found:
 }
 
 /** Overlapping ranges are replaced as one. */
-function replaceRanges(text: string, ranges: readonly Range[]): string {
+function replaceRanges(text: string, ranges: readonly TextRange[]): string {
   const sorted = [...ranges].sort((one, other) => one.start - other.start || other.end - one.end);
   let clean = "";
   let done = 0;

@@ -1,5 +1,8 @@
 import { PRODUCT_VERSION } from "../product-version.ts";
 import { type KeySet, publicKeySet } from "./key-set.ts";
+import { type LoginSettings, toLoginSettings } from "./oidc-login.ts";
+import { type ResourceServerSettings, toResourceServerSettings } from "./resource-server.ts";
+import type { SocketAddress } from "./setting-types.ts";
 import type { SettingValues } from "./settings.ts";
 import { type ThrottleRates, throttleRates } from "./throttle-rates.ts";
 
@@ -47,6 +50,27 @@ export type ClientSettings = {
     : SettingValues[Name];
 } & { readonly RELEASE_VERSION: string };
 
+/** How long browser sessions last. */
+export interface SessionSettings {
+  /** Without a request. */
+  readonly idleMs: number;
+  /** Since the login. */
+  readonly maxMs: number;
+}
+
+export interface AttachmentSettings {
+  /** Maximum size of a file, of all files that were uploaded to a document, and of all files, bytes. */
+  readonly maxBytes: number;
+  readonly documentMaxBytes: number;
+  readonly totalMaxBytes: number;
+  /** Whether dangerous and mismatched types are marked as unsafe. */
+  readonly checksTypes: boolean;
+  /** How long an attachment is kept that nothing references. */
+  readonly unreferencedMs: number;
+  /** What decides whether an upload is safe; without it, every one is. */
+  readonly checkedBy: { readonly clamav: SocketAddress } | "workflow" | undefined;
+}
+
 export interface DocumentSettings {
   /** Email address of the user to whom the installation's access token belongs. */
   readonly ownerEmail: string;
@@ -67,12 +91,24 @@ export interface DocumentSettings {
   readonly throttles: ThrottleRates;
   readonly yProviderApiKey: string | undefined;
   readonly models: DocumentModels | undefined;
+  readonly collaborationServerSecret: string | undefined;
+  /** Empty for the server's own. */
+  readonly collaborationServerOrigins: readonly string[];
   readonly collaborationBackendBaseUrl: string | undefined;
   readonly publishAsMit: boolean;
   readonly allEndpointEnabled: boolean;
   readonly serverTokens: readonly string[];
+  readonly sessions: SessionSettings;
+  readonly login: LoginSettings;
+  /** Undefined if the external API is disabled. */
+  readonly resourceServer: ResourceServerSettings | undefined;
   /** In lower case. */
   readonly mediaAuthOriginalUrlHeader: string;
+  readonly attachments: AttachmentSettings;
+  /** Whether one session at a time may save while nobody is connected, and for how long after its last save. */
+  readonly editLock: { readonly isEnabled: boolean; readonly holdMs: number };
+  /** The API of a separate collaboration server. */
+  readonly collaborationApi: { readonly apiUrl: string; readonly secret: string } | undefined;
   /** Values to redact in logs. */
   readonly secrets: readonly string[];
 }
@@ -82,11 +118,15 @@ const LOOPBACK_HOST = /^(?:localhost\.?|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
 
 /** Throws an Error if settings contradict each other. */
 export function toDocumentSettings(values: SettingValues): DocumentSettings {
+  const keys = keySet(values);
   const secrets = [
     values.PRIMARY_SDK_API_KEY,
     values.MISTRAL_SDK_API_KEY,
     values.Y_PROVIDER_API_KEY,
+    values.COLLABORATION_SERVER_SECRET,
     values.OIDC_RS_PRIVATE_KEY_STR,
+    values.OIDC_RP_CLIENT_SECRET,
+    values.OIDC_RS_CLIENT_SECRET,
     ...values.SERVER_TO_SERVER_API_TOKENS,
   ];
   return {
@@ -102,17 +142,52 @@ export function toDocumentSettings(values: SettingValues): DocumentSettings {
       path: values.THEME_CUSTOMIZATION_FILE_PATH,
       cacheMs: values.THEME_CUSTOMIZATION_CACHE_TIMEOUT * 1000,
     },
-    keySet: keySet(values),
+    keySet: keys,
     throttles: throttleRates(values, values.WEFT_PLATFORM === "aws" || !LOOPBACK_HOST.test(values.HOST)),
     yProviderApiKey: values.Y_PROVIDER_API_KEY,
     models: models(values),
+    collaborationServerSecret: values.COLLABORATION_SERVER_SECRET,
+    collaborationServerOrigins: values.COLLABORATION_SERVER_ORIGIN,
     collaborationBackendBaseUrl: values.COLLABORATION_BACKEND_BASE_URL,
     publishAsMit: values.PUBLISH_AS_MIT,
     allEndpointEnabled: values.DOCUMENT_ALL_ENDPOINT_ENABLED,
     serverTokens: values.SERVER_TO_SERVER_API_TOKENS,
+    login: toLoginSettings(values),
+    resourceServer: toResourceServerSettings(values, keys?.keys[0]),
+    sessions: { idleMs: values.SESSION_COOKIE_AGE * 1000, maxMs: values.SESSION_MAX_AGE * 1000 },
     mediaAuthOriginalUrlHeader: values.MEDIA_AUTH_ORIGINAL_URL_HEADER,
+    attachments: attachmentSettings(values),
+    editLock: {
+      isEnabled: values.COLLABORATION_WS_NOT_CONNECTED_READ_ONLY,
+      holdMs: values.NO_WEBSOCKET_CACHE_TIMEOUT * 1000,
+    },
+    collaborationApi: collaborationApi(values),
     secrets: secrets.filter((secret) => secret !== undefined),
   };
+}
+
+function attachmentSettings(values: SettingValues): AttachmentSettings {
+  const { CLAMAV_ADDRESS: clamav, ATTACHMENTS_CHECKED_BY_WORKFLOW: byWorkflow } = values;
+  if (clamav !== undefined && byWorkflow)
+    throw new Error(
+      "ATTACHMENTS_CHECKED_BY_WORKFLOW: attachments are checked by a workflow or by the server of CLAMAV_ADDRESS; set one of them",
+    );
+  return {
+    maxBytes: values.DOCUMENT_IMAGE_MAX_SIZE,
+    documentMaxBytes: values.DOCUMENT_ATTACHMENTS_MAX_SIZE,
+    totalMaxBytes: values.ATTACHMENTS_TOTAL_MAX_SIZE,
+    checksTypes: values.DOCUMENT_ATTACHMENT_CHECK_UNSAFE_MIME_TYPES_ENABLED,
+    unreferencedMs: values.ATTACHMENTS_UNREFERENCED_DAYS * DAY_MS,
+    checkedBy: clamav === undefined ? (byWorkflow ? "workflow" : undefined) : { clamav },
+  };
+}
+
+function collaborationApi(values: SettingValues): DocumentSettings["collaborationApi"] {
+  const { COLLABORATION_API_URL: apiUrl, COLLABORATION_SERVER_SECRET: secret } = values;
+  if (apiUrl === undefined) return undefined;
+  if (secret === undefined)
+    throw new Error("COLLABORATION_API_URL: requires COLLABORATION_SERVER_SECRET, the secret of that server");
+  return { apiUrl, secret };
 }
 
 function models(values: SettingValues): DocumentModels | undefined {

@@ -1,6 +1,9 @@
+import { loginSettings } from "./login-settings.ts";
+import { resourceServerSettings } from "./resource-server-settings.ts";
 import {
   boolean,
   integer,
+  list,
   mapped,
   matching,
   oneOf,
@@ -79,6 +82,14 @@ const tokens: SettingType<readonly string[]> = mapped(secret, (value) => {
   return items.filter((item) => item !== "");
 });
 
+const NODE_ADDRESS = /^(?:[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?|\[[0-9a-f:.]{2,45}\]):\d{1,5}$/i;
+
+const isOrigin = (value: string): boolean => URL.parse(value)?.origin === value;
+const origins = list(
+  isOrigin,
+  "origins without a path, separated by commas, such as https://docs.example.org",
+);
+
 /**
  * Further settings of the document service. All but the secrets may be set together in DOCUMENT_SETTINGS.
  * Seed: documents 2; reference 7.1.
@@ -122,6 +133,25 @@ export const documentSettings = {
     type: shortUrl,
     description: "URL at which a separate collaboration server reaches this service",
   },
+  COLLABORATION_NODE_ADDRESS: {
+    type: matching(NODE_ADDRESS, "a host and a port, such as 10.0.1.7:4444"),
+    documentedDefault: "the machine's first address and the port",
+    description:
+      "Address at which other processes of a separate collaboration server reach this one, such as 10.0.1.7:4444",
+  },
+  COLLABORATION_TRUSTED_PROXIES: {
+    type: integer(0, 10),
+    default: "0",
+    description:
+      "Number of proxies in front of a separate collaboration server; the last of them appends the client's address to X-Forwarded-For",
+  },
+  COLLABORATION_SERVER_ORIGIN: {
+    type: origins,
+    default: "",
+    documentedDefault: "the origin of PUBLIC_URL and of the server itself",
+    description:
+      "Origins of pages that may connect to the collaboration server, separated by commas, such as https://docs.example.org",
+  },
   COLLABORATION_WS_URL: {
     type: webSocketUrl,
     description: "URL at which clients reach the collaboration server",
@@ -130,6 +160,20 @@ export const documentSettings = {
     type: boolean,
     default: "false",
     description: "Whether only one of several editors may save while none is connected to it",
+  },
+  NO_WEBSOCKET_CACHE_TIMEOUT: {
+    type: integer(1, 86_400),
+    default: "120",
+    description: "Seconds after a save during which no other session may save, if it is true",
+  },
+  COLLABORATION_API_URL: {
+    type: shortUrl,
+    description: "URL of the API of a separate collaboration server, such as https://…/collaboration/api/",
+  },
+  COLLABORATION_SERVER_SECRET: {
+    type: secret,
+    isSecret: true,
+    description: "Secret of the collaboration server's API",
   },
   COLLABORATION_WS_INACTIVITY_TIMEOUT: {
     type: integer(1, 9_999_999_999),
@@ -154,6 +198,27 @@ export const documentSettings = {
     type: boolean,
     default: "false",
     description: "Whether clients offer to import files",
+  },
+  DOCUMENT_IMAGE_MAX_SIZE: {
+    type: integer(1, 104_857_600),
+    default: "10485760",
+    description: "Maximum size of an attachment, bytes",
+  },
+  DOCUMENT_ATTACHMENT_CHECK_UNSAFE_MIME_TYPES_ENABLED: {
+    type: boolean,
+    default: "true",
+    description:
+      "Whether attachments are marked as unsafe whose type is dangerous to open or not the one of their extension",
+  },
+  DOCUMENT_ATTACHMENTS_MAX_SIZE: {
+    type: integer(1, 1_099_511_627_776),
+    default: "1073741824",
+    description: "Maximum size of all attachments that were uploaded to one document, bytes",
+  },
+  ATTACHMENTS_TOTAL_MAX_SIZE: {
+    type: integer(1, 999_999_999_999_999),
+    default: "107374182400",
+    description: "Maximum size of all attachments of the installation, bytes",
   },
   DOCUMENT_ALL_ENDPOINT_ENABLED: {
     type: boolean,
@@ -218,6 +283,8 @@ export const documentSettings = {
     documentedDefault: "depends on the type of key",
     description: "Algorithm with which tokens are encrypted to this key",
   },
+  ...loginSettings,
+  ...resourceServerSettings,
   POSTHOG_KEY: { type: shortText, description: "PostHog API key of the frontend" },
   POSTHOG_HOST: { type: shortText, default: "https://eu.i.posthog.com", description: "PostHog host" },
   PUBLISH_AS_MIT: {
@@ -237,8 +304,22 @@ export const documentSettings = {
     description:
       "Tokens of servers that may create documents on behalf of users, separated by commas; without a token none may",
   },
+  SESSION_COOKIE_AGE: {
+    type: integer(60, 31_536_000),
+    default: "43200",
+    description: "Seconds without a request after which a browser session ends",
+  },
+  SESSION_MAX_AGE: {
+    type: integer(60, 31_536_000),
+    default: "1209600",
+    description: "Seconds after its login after which a browser session ends, even if it is used",
+  },
   SENTRY_DSN: { type: shortText, description: "Sentry DSN to which the frontend reports errors" },
   API_DOCUMENT_THROTTLE_RATE: throttleSetting("API_DOCUMENT_THROTTLE_RATE", "documents"),
+  API_DOCUMENT_UPDATES_THROTTLE_RATE: throttleSetting(
+    "API_DOCUMENT_UPDATES_THROTTLE_RATE",
+    "updates of documents",
+  ),
   API_DOCUMENT_ACCESS_THROTTLE_RATE: throttleSetting("API_DOCUMENT_ACCESS_THROTTLE_RATE", "accesses"),
   API_INVITATION_THROTTLE_RATE: throttleSetting("API_INVITATION_THROTTLE_RATE", "invitations"),
   API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE: throttleSetting(
@@ -254,6 +335,7 @@ export const documentSettings = {
     "API_USERS_LIST_THROTTLE_RATE_SUSTAINED",
     "the user list, over a long period",
   ),
+  LOGIN_THROTTLE_RATE: throttleSetting("LOGIN_THROTTLE_RATE", "begin or finish a login or logout"),
   FAILED_AUTHENTICATION_THROTTLE_RATE: {
     type: throttleRate,
     default: "300/minute",

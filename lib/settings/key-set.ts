@@ -24,7 +24,7 @@ const RSA_BITS_MIN = 2048;
  * Throws an Error that says what is wrong, never with a part of the key.
  */
 export function publicKeySet(text: string, algorithm: string | undefined): KeySet {
-  const key = readKey(text.trim());
+  const key = readPrivateKey(text.trim());
   const jwk = createPublicKey(key).export({ format: "jwk" });
   const kty = jwk.kty ?? "";
   const members = MEMBERS[kty];
@@ -39,7 +39,8 @@ export function publicKeySet(text: string, algorithm: string | undefined): KeySe
   return { keys: [{ ...known, kty, kid, use: "enc", alg }] };
 }
 
-function readKey(text: string): KeyObject {
+/** Throws an Error that says what is wrong, never with a part of the key. */
+export function readPrivateKey(text: string): KeyObject {
   try {
     if (text.startsWith("{")) return createPrivateKey({ key: JSON.parse(text) as JsonWebKey, format: "jwk" });
     return createPrivateKey(text.replaceAll("\\n", "\n"));

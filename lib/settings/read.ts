@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { documentSettings, RENAMED_SETTINGS } from "./document-settings.ts";
+import { UNSUPPORTED_SETTINGS } from "./login-settings.ts";
 import type { Setting } from "./setting-types.ts";
 import { SECRETS, type SettingName, type SettingValues, settings } from "./settings.ts";
 
@@ -10,8 +11,9 @@ const SECRET_FILE_MAX = 64 * 1024;
 
 /** Reads every setting. Throws an Error that names each invalid setting and says what to change. */
 export function readSettings(given: Environment): SettingValues {
-  const environment = { ...readBundle(given["DOCUMENT_SETTINGS"]), ...given };
+  const environment = { ...readBundle(given.DOCUMENT_SETTINGS), ...given };
   refuseRenamed(environment);
+  refuseUnsupported(environment);
   const withSecrets = { ...environment, ...readSecretFiles(environment) };
   const values: Record<string, unknown> = {};
   const errors: string[] = [];
@@ -53,7 +55,9 @@ function readBundle(text: string | undefined): Environment {
     throw new Error("DOCUMENT_SETTINGS: must be a JSON object of strings");
   for (const [name, value] of Object.entries(bundle)) {
     if (typeof value !== "string") throw new Error("DOCUMENT_SETTINGS: must be a JSON object of strings");
-    const isKnown = Object.hasOwn(documentSettings, name) || Object.hasOwn(RENAMED_SETTINGS, name);
+    const isKnown = [documentSettings, RENAMED_SETTINGS, UNSUPPORTED_SETTINGS].some((names) =>
+      Object.hasOwn(names, name),
+    );
     if (!isKnown || SECRETS.includes(name))
       throw new Error(
         `DOCUMENT_SETTINGS: must contain only document settings that are not secrets; remove ${name.slice(0, 100)}`,
@@ -66,6 +70,13 @@ function refuseRenamed(environment: Environment): void {
   for (const [old, name] of Object.entries(RENAMED_SETTINGS)) {
     if (environment[old] || environment[`${old}_FILE`])
       throw new Error(`${old}: was renamed to ${name}; set ${name} instead`);
+  }
+}
+
+function refuseUnsupported(environment: Environment): void {
+  for (const [name, { accepts, instead }] of Object.entries(UNSUPPORTED_SETTINGS)) {
+    const value = environment[name]?.toLowerCase();
+    if (value && value !== accepts) throw new Error(`${name}: ${instead}`);
   }
 }
 

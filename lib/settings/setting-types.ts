@@ -90,7 +90,7 @@ export const oneOf = <const Value extends string>(...values: readonly Value[]): 
 export const integer = (min: number, max: number, noun = "an integer"): SettingType<number> => ({
   range: { min, max },
   parse: (value) => {
-    if (!/^\d{1,10}$/.test(value) || Number(value) < min || Number(value) > max)
+    if (!/^\d{1,15}$/.test(value) || Number(value) < min || Number(value) > max)
       throw new Error(`must be ${noun} from ${min} to ${max}`);
     return Number(value);
   },
@@ -141,6 +141,22 @@ export const list = (
     return items;
   },
 });
+
+/** The address of a server: a host and a port, or a socket of this machine. */
+export type SocketAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+
+const HOST_AND_PORT = /^(?:\[([0-9a-f:]{2,45})\]|([a-z0-9_.-]{1,253})):(\d{1,5})$/i;
+
+export const socketAddress: SettingType<SocketAddress> = {
+  parse: (value) => {
+    if (/^\/[^\0]{1,100}$/.test(value)) return { path: value };
+    const [, six, name, digits] = HOST_AND_PORT.exec(value) ?? [];
+    const [host, port] = [six ?? name, Number(digits)];
+    if (host === undefined || port < 1 || port > 65_535)
+      throw new Error("must be host:port, or the absolute path of a Unix socket");
+    return { host, port };
+  },
+};
 
 export const absolutePaths: SettingType<readonly string[]> = {
   parse: (value) => {

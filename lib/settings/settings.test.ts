@@ -223,11 +223,13 @@ describe("throttle rates", () => {
     for (const environment of [...reached, { WEFT_PLATFORM: "aws" }])
       expect(Object.fromEntries(counts(environment))).toEqual({
         document: "80/60000",
+        document_updates: "1200/60000",
         document_access: "50/60000",
         invitation: "60/60000",
         document_ask_for_access: "30/60000",
         config: "30/60000",
         user_list: "30/60000,180/3600000",
+        login: "600/60000",
         ...failures,
       });
     expect(

@@ -9,6 +9,7 @@ import {
   oneOf,
   type Setting,
   type SettingType,
+  socketAddress,
   text,
   url,
   validText,
@@ -108,6 +109,25 @@ const serviceSettings = {
     default: "30",
     description: "Days after which a deleted document can no longer be restored",
     parameter: { name: "TrashbinCutoffDays" },
+  },
+  ATTACHMENTS_UNREFERENCED_DAYS: {
+    type: integer(1, 3650, "a number of days"),
+    default: "7",
+    description:
+      "Days after which an attachment is deleted that neither the content of a document nor a version of it references any more",
+    parameter: { name: "AttachmentsUnreferencedDays", service: "workflows" },
+  },
+  CLAMAV_ADDRESS: {
+    type: socketAddress,
+    description:
+      "Address of ClamAV's clamd, host:port or the path of its socket, which then scans attachments before they can be opened; not for functions in Lambda",
+  },
+  ATTACHMENTS_CHECKED_BY_WORKFLOW: {
+    type: boolean,
+    default: "false",
+    description:
+      "Whether attachments can be opened only after a workflow has called documents/attachment-verdict/ for them",
+    parameter: { name: "AttachmentsCheckedByWorkflow" },
   },
   API_USERS_LIST_LIMIT: {
     type: integer(1, 100),

@@ -8,11 +8,13 @@ export interface ThrottleRate {
 /** The routes of a scope share the requests that a caller has left. Reference 1.1. */
 export type ThrottleScope =
   | "document"
+  | "document_updates"
   | "document_access"
   | "invitation"
   | "document_ask_for_access"
   | "config"
   | "user_list"
+  | "login"
   | "failed_authentication";
 
 /** A request must satisfy every rate of its scope; a scope without rates is unlimited. */
@@ -40,12 +42,14 @@ export const throttleRate: SettingType<readonly ThrottleRate[]> = {
 /** Defaults of a server that other machines can reach. Reference 1.1. */
 const DEFAULT_RATES = {
   API_DOCUMENT_THROTTLE_RATE: "80/minute",
+  API_DOCUMENT_UPDATES_THROTTLE_RATE: "1200/minute",
   API_DOCUMENT_ACCESS_THROTTLE_RATE: "50/minute",
   API_INVITATION_THROTTLE_RATE: "60/minute",
   API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE: "30/minute",
   API_CONFIG_THROTTLE_RATE: "30/minute",
   API_USERS_LIST_THROTTLE_RATE_BURST: "30/minute",
   API_USERS_LIST_THROTTLE_RATE_SUSTAINED: "180/hour",
+  LOGIN_THROTTLE_RATE: "600/minute",
 } as const;
 type RateName = keyof typeof DEFAULT_RATES;
 
@@ -72,10 +76,12 @@ export function throttleRates(
   return {
     failed_authentication: values.FAILED_AUTHENTICATION_THROTTLE_RATE,
     document: rates("API_DOCUMENT_THROTTLE_RATE"),
+    document_updates: rates("API_DOCUMENT_UPDATES_THROTTLE_RATE"),
     document_access: rates("API_DOCUMENT_ACCESS_THROTTLE_RATE"),
     invitation: rates("API_INVITATION_THROTTLE_RATE"),
     document_ask_for_access: rates("API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE"),
     config: rates("API_CONFIG_THROTTLE_RATE"),
+    login: rates("LOGIN_THROTTLE_RATE"),
     user_list: [
       ...rates("API_USERS_LIST_THROTTLE_RATE_BURST"),
       ...rates("API_USERS_LIST_THROTTLE_RATE_SUSTAINED"),

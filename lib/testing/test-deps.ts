@@ -2,19 +2,19 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { failedReceipts, queueEvent } from "../../localstack/queue-event.ts";
-import { readTemplate, type TemplateFunction, type TemplateSource } from "../../localstack/template.ts";
-import type { Deps } from "../app/compose.ts";
-import { composeDeps } from "../app/compose.ts";
+import { findFailedReceipts, queueEvent } from "../../localstack/queue-event.ts";
+import type { TemplateFunction, TemplateSource } from "../../localstack/template.ts";
+import { readTemplateOnce } from "../../localstack/template-cache.ts";
+import { composeDocumentDeps, type DocumentDeps } from "../app/compose.ts";
 import { type ScriptCalls, withScriptCalls } from "../app/local.ts";
-import { isUploadAllowed } from "../documents/content/uploads.ts";
+import { isUploadAllowed } from "../documents/content/upload-urls.ts";
 import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
 import { folderMailer } from "../mail/mail-folder.ts";
 import type { UploadReceiver } from "../platform/blobs.ts";
 import type { CommandRequest } from "../platform/commands.ts";
 import type { Converter } from "../platform/converter.ts";
-import { Crashed, type HostileOptions } from "../platform/embedded/hostile.ts";
+import { CrashError, type HostileOptions } from "../platform/embedded/hostile.ts";
 import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
 import type { Resources } from "../platform/resources.ts";
@@ -24,7 +24,11 @@ import type { Remote } from "../workflows/remote/machine.ts";
 import { flushLogs } from "../workflows/steps/run-log.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const template = readTemplate(join(ROOT, "template.yaml"));
+/** The template of this checkout. */
+export const template = readTemplateOnce(
+  join(ROOT, "template.yaml"),
+  join(ROOT, "node_modules/.cache/weft-tests"),
+);
 /** Start time of a test's clock: a Monday, on the hour. */
 export const TEST_START_MS = Date.parse("2026-03-02T10:00:00Z");
 
@@ -74,7 +78,7 @@ export interface TestDepsOptions {
 }
 
 export interface TestDeps {
-  readonly deps: Deps & ScriptCalls;
+  readonly deps: DocumentDeps & ScriptCalls;
   readonly clock: TestClock;
   /** Receives uploads, as the gateway does. */
   readonly uploads: UploadReceiver;
@@ -131,7 +135,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     ...options.settings,
     TRIGGER_FIRES_PER_MINUTE: options.firesPerMinute?.toString(),
   });
-  const composed = composeDeps(platform.ports, config, {
+  const composed = composeDocumentDeps(platform.ports, config, {
     auth: ownerAuthenticator(hashToken(TEST_TOKEN)),
     paths: {
       workspacesDir: join(folder, "workspaces"),
@@ -161,7 +165,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     close: async () => {
       await platform.close();
       await flushLogs(folder);
-      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
@@ -194,34 +198,52 @@ const consumers = template.functions
 const EMPTY_ROUNDS = 2;
 const ROUNDS_MAX = 20_000;
 
-async function drainQueues(deps: Deps, but: readonly string[]): Promise<number> {
+async function drainQueues(deps: DocumentDeps, but: readonly string[]): Promise<number> {
+  const deletions: Promise<unknown>[] = [];
   let delivered = 0;
   let empty = 0;
-  for (let round = 0; empty < EMPTY_ROUNDS; round += 1) {
-    if (round > ROUNDS_MAX) throw new Error("the queues do not become empty");
-    const counts = await Promise.all(
-      consumers
-        .filter(({ name }) => !but.includes(name))
-        .flatMap(({ fn }) => fn.sources.map((source) => deliverBatch(deps, fn, source))),
-    );
-    const count = counts.reduce((sum, one) => sum + one, 0);
-    empty = count === 0 ? empty + 1 : 0;
-    delivered += count;
-    // A message moves to a dead-letter queue after the receive that exceeds its receive count.
-    await new Promise(setImmediate);
+  try {
+    for (let round = 0; empty < EMPTY_ROUNDS; round += 1) {
+      if (round > ROUNDS_MAX) throw new Error("the queues do not become empty");
+      const counts = await Promise.all(
+        consumers
+          .filter(({ name }) => !but.includes(name))
+          .flatMap(({ fn }) => fn.sources.map((source) => deliverBatch(deps, fn, source, deletions))),
+      );
+      const count = counts.reduce((sum, one) => sum + one, 0);
+      delivered += count;
+      if (count > 0 || deletions.length === 0) empty = count === 0 ? empty + 1 : 0;
+      // A deletion may make the next message of a FIFO group visible.
+      else await Promise.all(deletions.splice(0));
+      // A message moves to a dead-letter queue after the receive that exceeds its receive count: this commit follows.
+      if (count === 0) await deps.timers.cancel("none");
+    }
+  } finally {
+    await Promise.allSettled(deletions);
   }
   return delivered;
 }
 
-async function deliverBatch(deps: Deps, fn: TemplateFunction, source: TemplateSource): Promise<number> {
+/** Adds the deletion of messages to `deletions` without waiting for it: a queue deletes messages only every 20 ms. */
+async function deliverBatch(
+  deps: DocumentDeps,
+  fn: TemplateFunction,
+  source: TemplateSource,
+  deletions: Promise<unknown>[],
+): Promise<number> {
   const { queue, batchSize, visibilitySeconds } = source;
   const messages = await deps.queues.receive(queue, { max: batchSize, visibilitySeconds, waitSeconds: 0 });
   if (messages.length === 0) return 0;
   const handler = await handlerOf(fn);
   const event: QueueEvent = queueEvent(queue, messages);
-  const failed = failedReceipts(messages, await handler(event, { weft: deps }));
+  const failed = findFailedReceipts(messages, await handler(event, { weft: deps }));
   const done = messages.filter(({ receipt }) => !failed.has(receipt)).map(({ receipt }) => receipt);
-  if (done.length > 0) await deps.queues.delete(queue, done);
+  if (done.length > 0) {
+    const deletion = deps.queues.delete(queue, done);
+    // A failure is thrown once all messages are delivered.
+    deletion.catch(() => {});
+    deletions.push(deletion);
+  }
   for (const receipt of failed) await deps.queues.changeVisibility(queue, receipt, 0);
   return messages.length;
 }
@@ -234,4 +256,4 @@ async function handlerOf(fn: TemplateFunction): Promise<ConsumerHandler> {
 }
 
 /** Whether a hostile platform threw this error to simulate a crash. */
-export const isCrash = (error: unknown): boolean => error instanceof Crashed;
+export const isCrash = (error: unknown): boolean => error instanceof CrashError;

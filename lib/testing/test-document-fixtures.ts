@@ -19,7 +19,7 @@ import { initialOrders } from "../documents/tree/siblings.ts";
 import type { Write } from "../platform/tables.ts";
 import type { TestDeps } from "./test-deps.ts";
 import { contentHead, planRecords, type RecordKind, storeBlobs } from "./test-document-records.ts";
-import { createUser, type TestUser, write } from "./test-documents.ts";
+import { createUser, type TestUser, writeRows } from "./test-documents.ts";
 import {
   CALLER_NAMES,
   type Caller,
@@ -152,15 +152,15 @@ export async function createFixtures({ deps }: Pick<TestDeps, "deps">): Promise<
       const parentFields = { numchild: isChild ? 1 : 0, deleted_at: state === "below" ? at : null };
       writes.push(...documentOf(parent, { ...parentFields, ...(isInherited ? shared : {}) }));
     }
-    await write(deps, writes);
+    await writeRows(deps, writes);
     const more = planRecords(id, at, users, records);
-    if (more.length > 0) await write(deps, more);
+    if (more.length > 0) await writeRows(deps, more);
     await storeBlobs(deps, id, records, caller && uploaderOf(caller));
     return parent === null ? [id] : [id, parent];
   };
 
   const moveTarget = deps.ids.random();
-  await write(deps, [...documentOf(moveTarget, counted), ...grants(moveTarget)]);
+  await writeRows(deps, [...documentOf(moveTarget, counted), ...grants(moveTarget)]);
   const documents = new Set([moveTarget]);
   const made = new Map<string, Promise<string>>();
   const first = async (state: DocumentState): Promise<string> => {

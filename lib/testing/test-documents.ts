@@ -28,7 +28,7 @@ export async function createUser(deps: Deps, name: string): Promise<TestUser> {
 }
 
 /** Writes as the document service does, so that derived data is updated. */
-export const write = (deps: Deps, writes: readonly Write[]): Promise<void> =>
+export const writeRows = (deps: Deps, writes: readonly Write[]): Promise<void> =>
   commitChange(deps, async () => ({ writes, events: [], result: undefined }));
 
 const countAccess = (document: string, role: Role): Write => ({
@@ -39,8 +39,8 @@ const countAccess = (document: string, role: Role): Write => ({
 });
 
 /** Gives a user a role on a document. */
-export const grant = (deps: Deps, document: string, user: string, role: Role): Promise<void> =>
-  write(deps, [...planInitialAccess(deps, document, user, role), countAccess(document, role)]);
+export const grantRole = (deps: Deps, document: string, user: string, role: Role): Promise<void> =>
+  writeRows(deps, [...planInitialAccess(deps, document, user, role), countAccess(document, role)]);
 
 /** Gives a team a role on a document. */
 export function grantTeam(deps: Deps, document: string, team: string, role: Role): Promise<void> {
@@ -55,7 +55,7 @@ export function grantTeam(deps: Deps, document: string, team: string, role: Role
     revision: 1,
     created_at: new Date(deps.clock.now()).toISOString(),
   };
-  return write(deps, [{ op: "put", table: accessesTable, item }, countAccess(document, role)]);
+  return writeRows(deps, [{ op: "put", table: accessesTable, item }, countAccess(document, role)]);
 }
 
 /** Sets the link of a document, regardless of its ancestors. */
@@ -66,7 +66,7 @@ export function setLink(
   link_role: LinkRole,
 ): Promise<void> {
   const change = { set: { link_reach, link_role } };
-  return write(deps, [{ op: "update", table: documentsTable, key: documentKey(document), change }]);
+  return writeRows(deps, [{ op: "update", table: documentsTable, key: documentKey(document), change }]);
 }
 
 /** A stored document. Throws if it does not exist. */

@@ -1,14 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { openCollaboration } from "../../localstack/collaboration.ts";
 import { createFunctions } from "../../localstack/functions.ts";
 import { startGateway } from "../../localstack/gateway.ts";
 import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
-import { readTemplate } from "../../localstack/template.ts";
-import { TEST_TOKEN, type TestDeps } from "./test-deps.ts";
+import { TEST_TOKEN, type TestDeps, template } from "./test-deps.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BASE = "/api/v1.0";
+/** Time for requests in progress, milliseconds. */
+const DRAIN_MS = 1_000;
 
 export interface GatewayRequest {
   /** Defaults to the test token; null for none. */
@@ -29,7 +31,16 @@ export interface GatewayResponse {
   readonly body: any;
 }
 
+export interface TestGatewayOptions {
+  /** By default a free one. */
+  readonly port?: number;
+  /** Whether the collaboration server is part of it, as in the server. */
+  readonly collaboration?: boolean;
+}
+
 export interface TestGateway {
+  /** Origin of the gateway. */
+  readonly url: string;
   /** Sends a request to a path of the documents API. */
   request(method: string, path: string, asked?: GatewayRequest): Promise<GatewayResponse>;
   /** The OpenAPI document. */
@@ -38,17 +49,30 @@ export interface TestGateway {
 }
 
 /** The gateway over the functions of the template, with these dependencies. */
-export async function testGateway({ deps }: Pick<TestDeps, "deps">): Promise<TestGateway> {
+export async function testGateway(
+  { deps }: Pick<TestDeps, "deps">,
+  { port = 0, collaboration: hasCollaboration = false }: TestGatewayOptions = {},
+): Promise<TestGateway> {
   installLambdaRuntime();
+  const { log } = deps;
+  const { functions } = template;
+  const invoke = createFunctions({ root: ROOT, deps });
+  const collaboration = hasCollaboration
+    ? openCollaboration({ functions, invoke, durable: async () => {}, log, deps })
+    : undefined;
   const gateway = await startGateway({
-    functions: readTemplate(join(ROOT, "template.yaml")).functions,
-    invoke: createFunctions({ root: ROOT, deps }),
-    log: deps.log,
+    functions,
+    invoke,
+    log,
+    ...(collaboration === undefined ? {} : { upgrades: collaboration.upgrades }),
     host: "127.0.0.1",
-    port: 0,
+    port,
   });
   return {
-    api: JSON.parse(readFileSync(join(ROOT, "openapi.json"), "utf8")),
+    url: gateway.url,
+    get api() {
+      return JSON.parse(readFileSync(join(ROOT, "openapi.json"), "utf8"));
+    },
     request: async (method, path, { token = TEST_TOKEN, body, raw, headers = {} } = {}) => {
       const sent = body === undefined ? raw : JSON.stringify(body);
       const response = await fetch(`${gateway.url}${BASE}${path}`, {
@@ -71,6 +95,10 @@ export async function testGateway({ deps }: Pick<TestDeps, "deps">): Promise<Tes
         },
       };
     },
-    close: () => gateway.close(0),
+    close: async () => {
+      if (collaboration === undefined) return gateway.close(0);
+      deps.liveRequests.stop();
+      await Promise.all([collaboration.close(), gateway.close(DRAIN_MS)]);
+    },
   };
 }

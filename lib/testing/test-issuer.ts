@@ -1,8 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as jose from "jose";
+import { releaseKeyPair, takeKeyPair } from "./test-keys.ts";
 
 type Algorithm = "RS256" | "ES256";
+type KeyPair = jose.GenerateKeyPairResult;
 
 interface TestHeader {
   readonly alg?: jose.JWSHeaderParameters["alg"] & string;
@@ -29,11 +31,11 @@ export const TEST_AUDIENCE = "weft-documents";
 const TOKEN_LIFE_S = 300;
 
 export async function startTestIssuer(clock: { now(): number }): Promise<TestIssuer> {
-  let made = 0;
+  const made: { readonly kid: string; readonly algorithm: Algorithm; readonly pair: KeyPair }[] = [];
   const newKey = async (algorithm: Algorithm) => {
-    made += 1;
-    const pair = await jose.generateKeyPair(algorithm, { extractable: true });
-    return { kid: `key-${made}`, algorithm, pair };
+    const key = { kid: `key-${made.length + 1}`, algorithm, pair: await takeKeyPair(algorithm) };
+    made.push(key);
+    return key;
   };
   let current = await newKey("RS256");
   let keys = [current];
@@ -84,6 +86,7 @@ export async function startTestIssuer(clock: { now(): number }): Promise<TestIss
       override = answer;
     },
     [Symbol.asyncDispose]: async () => {
+      for (const { algorithm, pair } of made) releaseKeyPair(algorithm, pair);
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },

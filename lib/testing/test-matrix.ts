@@ -1,21 +1,15 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Ability } from "../documents/access/abilities.ts";
 import type { Handler } from "../http/handler.ts";
 import type { Route } from "../http/route.ts";
-import { type TestDeps, type TestDepsOptions, testDeps } from "./test-deps.ts";
-import { createFixtures, type DocumentFixtures, type Participant } from "./test-document-fixtures.ts";
+import type { TestDeps } from "./test-deps.ts";
+import type { DocumentFixtures, Participant } from "./test-document-fixtures.ts";
 import type { RecordKind } from "./test-document-records.ts";
 import { call } from "./test-handler-call.ts";
-import {
-  expectedAbilities,
-  expectedStanding,
-  SITUATIONS,
-  type Situation,
-  situationName,
-} from "./test-situations.ts";
+import { isExpected } from "./test-permissions.ts";
+import { expectedStanding, SITUATIONS, type Situation, situationName } from "./test-situations.ts";
 
 /** The parameters that a row's request is built from. */
 export interface RequestContext extends Situation {
@@ -65,7 +59,8 @@ export const rowName = ({ endpoint, variant: about }: Row): string =>
 
 /** The expected status, from the table only. */
 export function expectedStatus(row: Row, situation: Situation): number {
-  const { isAuthenticated, role } = expectedStanding(situation);
+  const context = expectedStanding(situation);
+  const { isAuthenticated, role } = context;
   const denied = isAuthenticated ? 403 : (row.deniedAnonymous ?? 401);
   const first = row.statusBefore?.(situation);
   if (first !== undefined) return first;
@@ -73,7 +68,7 @@ export function expectedStatus(row: Row, situation: Situation): number {
   if (situation.state === "gone") return 404;
   if (situation.state !== "live" && role !== "owner") return row.deniesDeleted === true ? denied : 404;
   if (row.isRootOnly === true && situation.position !== "root") return 404;
-  if (row.ability !== null && !expectedAbilities(situation)[row.ability]) return denied;
+  if (row.ability !== null && !isExpected(row.ability, context)) return denied;
   return typeof row.status === "number" ? row.status : row.status(situation, denied);
 }
 
@@ -147,21 +142,21 @@ export async function findRowIssues(
 ): Promise<string[]> {
   const handler = routes.get(row.endpoint)?.handler;
   if (handler === undefined) throw new Error(`unknown endpoint: ${row.endpoint}`);
-  const wrong: string[] = [];
-  for (const situation of SITUATIONS) {
-    // Lists do not read changes again that are older than this.
-    clock.advance(LIST_REFRESH_MS);
-    const { asked, request } = await createRequest(row, situation, stage);
-    const { query, body, ...parts } = request;
-    const answer = await call(deps, handler, {
-      ...parts,
-      ...(query === undefined ? {} : { query }),
-      ...(body === undefined ? {} : { body }),
-    });
-    const fault = findResponseIssue(row, asked, answer.status, () => answer.json);
-    if (fault !== undefined) wrong.push(`${situationName(situation)}: ${fault}`);
-  }
-  return wrong;
+  const requests = await Promise.all(SITUATIONS.map((situation) => createRequest(row, situation, stage)));
+  // Lists do not read changes again that are older than this.
+  clock.advance(LIST_REFRESH_MS);
+  const wrong = await Promise.all(
+    requests.map(async ({ asked, request: { query, body, ...parts } }) => {
+      const answer = await call(deps, handler, {
+        ...parts,
+        ...(query === undefined ? {} : { query }),
+        ...(body === undefined ? {} : { body }),
+      });
+      const fault = findResponseIssue(row, asked, answer.status, () => answer.json);
+      return fault === undefined ? [] : [`${situationName(asked)}: ${fault}`];
+    }),
+  );
+  return wrong.flat();
 }
 
 /** The deviation of one response; undefined if it is as expected. */
@@ -176,24 +171,4 @@ export function findResponseIssue(
   if (row.expects === undefined || status >= 300) return undefined;
   const [said, wanted] = row.expects(json(), asked).map((one) => JSON.stringify(one));
   return said === wanted ? undefined : `it says ${said}, not ${wanted}`;
-}
-
-/** Tests each row of a table in every situation, with its own documents and users. */
-export function testRows(what: string, rows: readonly Row[], options: TestDepsOptions = {}): void {
-  let test: TestDeps;
-  let stage: DocumentFixtures;
-  let routes: ReadonlyMap<string, RegisteredRoute>;
-  beforeAll(async () => {
-    test = await testDeps(options);
-    stage = await createFixtures(test);
-    routes = await registeredRoutes();
-  });
-  afterAll(() => test.close());
-
-  describe(what, () => {
-    for (const row of rows)
-      it(`responds as specified: ${rowName(row)}`, async () => {
-        expect(await findRowIssues(test, routes, row, stage)).toEqual([]);
-      });
-  });
 }

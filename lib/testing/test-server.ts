@@ -1,15 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { openSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as z from "zod";
-import type { emitAnswer } from "../events/emit.ts";
+import type { emitResponse } from "../events/emit.ts";
 import type { EventRecord } from "../events/log/list.ts";
 import type { historyRecord, RunRecord, stepRecord } from "../workflows/runs/read.ts";
-import type { savedAnswer } from "../workflows/uploads/upload.ts";
+import type { saveResponse } from "../workflows/uploads/upload.ts";
 
-const SERVER = fileURLToPath(new URL("../../localstack/server.ts", import.meta.url));
+/** The program of `npm start`: it runs the bundle, which starts five times as fast as the sources. */
+const SERVER = fileURLToPath(new URL("../../localstack/main.js", import.meta.url));
+const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/weft-compiled", import.meta.url));
 const POLL_MS = 20;
 /** Over emulators a start makes all resources first. */
 const READY_MS = 90_000;
@@ -20,6 +23,8 @@ export interface TestServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Files laid into the data folder before the start, by path. `secrets.env` is made readable by its owner alone. */
   readonly files?: Readonly<Record<string, string>>;
+  /** A file that receives the log. Default: the memory of this process. */
+  readonly logPath?: string;
   /** The program and its first arguments; the server itself where it is not given. */
   readonly program?: readonly string[];
 }
@@ -47,13 +52,11 @@ export interface RequestOptions {
   readonly token?: string | null;
 }
 
-/** A server of its own process, and what a client does with it. */
-export interface TestServer extends AsyncDisposable {
+/** What a client does with a server. */
+export interface TestClient {
   readonly url: string;
   readonly dataDir: string;
   readonly token: string;
-  readonly pid: number;
-  readonly child: ChildProcess;
   /** What it has written to standard error so far: its log. */
   log(): string;
   /** `path` below `/automation`, or from the root where it starts with `//`. A text body is sent as it is, without a content type. */
@@ -61,8 +64,8 @@ export interface TestServer extends AsyncDisposable {
   /** Rejects where the answer is an error. */
   get<Body>(path: string): Promise<Body>;
   /** Stores a workflow from YAML. */
-  storeWorkflow(yaml: string): Promise<z.infer<typeof savedAnswer>>;
-  emit(body: Readonly<Record<string, unknown>>): Promise<z.infer<typeof emitAnswer>>;
+  storeWorkflow(yaml: string): Promise<z.infer<typeof saveResponse>>;
+  emit(body: Readonly<Record<string, unknown>>): Promise<z.infer<typeof emitResponse>>;
   /** The log, newest first, 10,000 records unless the query says otherwise. */
   events(query?: Readonly<Record<string, string>>): Promise<readonly EventRecord[]>;
   /** Starts a run and gives its id. */
@@ -73,6 +76,12 @@ export interface TestServer extends AsyncDisposable {
   /** Steps of a run, by name. */
   steps(runId: string): Promise<Readonly<Record<string, StepRecord>>>;
   history(runId: string): Promise<readonly z.infer<typeof historyRecord>[]>;
+}
+
+/** A server in its own process. */
+export interface TestServer extends TestClient, AsyncDisposable {
+  readonly pid: number;
+  readonly child: ChildProcess;
   /** Asks it to stop; resolves with its exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
@@ -102,17 +111,26 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     await mkdir(join(dataDir, path, ".."), { recursive: true });
     await writeFile(join(dataDir, path), text, { mode: 0o600 });
   }
+  const { logPath } = options;
   const [program = process.execPath, ...args] = options.program ?? [process.execPath, SERVER];
   const child = spawn(program, args, {
-    env: { ...process.env, PORT: "0", WEFT_ACCESS_TOKEN: "", ...options.env, WEFT_DATA_DIR: dataDir },
-    stdio: ["pipe", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      PORT: "0",
+      WEFT_ACCESS_TOKEN: "",
+      // For servers that run their sources; a bundle has its own.
+      ...(options.program === undefined ? {} : { NODE_COMPILE_CACHE: COMPILED }),
+      ...options.env,
+      WEFT_DATA_DIR: dataDir,
+    },
+    stdio: ["pipe", "pipe", logPath === undefined ? "pipe" : openSync(logPath, "a")],
   });
   let out = "";
   let log = "";
-  child.stdout.on("data", (chunk: Buffer) => {
+  child.stdout?.on("data", (chunk: Buffer) => {
     out += chunk.toString();
   });
-  child.stderr.on("data", (chunk: Buffer) => {
+  child.stderr?.on("data", (chunk: Buffer) => {
     log += chunk.toString();
   });
   const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
@@ -120,6 +138,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   void closed.then(() => {
     isClosed = true;
   });
+  const readLog = (): string => (logPath === undefined ? log : readFileSync(logPath, "utf8"));
   const removeFolder = async (): Promise<void> => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   };
@@ -128,12 +147,39 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   if (url === undefined) {
     await closed;
     await removeFolder();
-    throw new Error(`the server did not start: ${log}`);
+    throw new Error(`the server did not start: ${readLog()}`);
   }
   const token =
     options.env?.WEFT_ACCESS_TOKEN ?? (await readFile(join(dataDir, "access-token"), "utf8")).trim();
 
-  const call: TestServer["call"] = async (method, path, { body, headers, token: other = token } = {}) => {
+  return {
+    ...connectTestClient({ url, dataDir, token, log: readLog }),
+    pid: child.pid as number,
+    child,
+    stop: () => {
+      child.kill("SIGTERM");
+      return closed;
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await closed;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await closed;
+      await removeFolder();
+    },
+  };
+}
+
+/** A client of a running server. */
+export function connectTestClient({
+  url,
+  dataDir,
+  token,
+  log,
+}: Pick<TestClient, "url" | "dataDir" | "token" | "log">): TestClient {
+  const call: TestClient["call"] = async (method, path, { body, headers, token: other = token } = {}) => {
     const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
     // As bytes: fetch would give a text a content type of its own.
     const sent = typeof body === "string" ? Buffer.from(body) : raw ? body : JSON.stringify(body);
@@ -158,9 +204,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
     return answer.json as Body;
   };
-  const start: TestServer["startRun"] = async (body) =>
+  const start: TestClient["startRun"] = async (body) =>
     (await request<{ run_id: string }>("POST", "/runs", { body })).run_id;
-  const ended: TestServer["waitForRun"] = (runId) =>
+  const ended: TestClient["waitForRun"] = (runId) =>
     waitUntil(
       `the end of run ${runId}`,
       async () => {
@@ -173,9 +219,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     url,
     dataDir,
     token,
-    pid: child.pid as number,
-    child,
-    log: () => log,
+    log,
     call,
     get: (path) => request("GET", path),
     storeWorkflow: (yaml) =>
@@ -197,19 +241,6 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     history: async (runId) =>
       (await request<{ data: z.infer<typeof historyRecord>[] }>("GET", `/runs/${runId}/history`)).data,
-    stop: () => {
-      child.kill("SIGTERM");
-      return closed;
-    },
-    kill: async () => {
-      child.kill("SIGKILL");
-      await closed;
-    },
-    [Symbol.asyncDispose]: async () => {
-      child.kill("SIGKILL");
-      await closed;
-      await removeFolder();
-    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Abilities, type AccessContext, computeAbilities } from "../documents/access/abilities.ts";
+import type { AccessContext } from "../documents/access/abilities.ts";
 import { equivalentLink, LINK_REACHES, LINK_ROLES, type Link } from "../documents/access/links.ts";
 import type { Role } from "../documents/access/roles.ts";
 
@@ -64,9 +64,6 @@ export function expectedStanding({ caller, link, position, state }: Situation): 
     ...standingOf(caller),
   };
 }
-
-export const expectedAbilities = (situation: Situation): Abilities =>
-  computeAbilities(expectedStanding(situation));
 
 export const situationName = ({ caller, link, position, state }: Situation): string =>
   `${caller}, ${link.reach} ${link.role}, ${position}, ${state}`;

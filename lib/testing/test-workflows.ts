@@ -2,7 +2,7 @@ import type { Deps } from "../app/compose.ts";
 import { type EventFilters, type EventRecord, listEvents } from "../events/log/list.ts";
 import { listRuns, type RunRecord } from "../workflows/runs/read.ts";
 import { parseDefinition } from "../workflows/schema/parse.ts";
-import { type Saved, saveWorkflow } from "../workflows/store/store.ts";
+import { type SaveResult, saveWorkflow } from "../workflows/store/store.ts";
 import {
   BASE_VALUES,
   type BaseValues,
@@ -15,7 +15,7 @@ import { valueKey, valuesTable } from "../workflows/values/table.ts";
 const EVERYTHING = { offset: 0, limit: 10_000 };
 
 /** Stores a workflow from YAML, as a request does. Throws if it does not parse. */
-export async function storeWorkflow(deps: Deps, yaml: string): Promise<Saved> {
+export async function storeWorkflow(deps: Deps, yaml: string): Promise<SaveResult> {
   const parsed = parseDefinition(yaml);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
   return saveWorkflow(deps, { definition: parsed.definition, yaml, source: "api" });

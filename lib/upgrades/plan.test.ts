@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PRODUCT_VERSION } from "../product-version.ts";
 import { planUpgrade } from "./plan.ts";
-import { RELEASES, releaseOf, toVersion, UpgradeRefused } from "./releases.ts";
+import { RELEASES, releaseOf, toVersion, UpgradeError } from "./releases.ts";
 
 const names = (from: string, to: string) => planUpgrade(from, to).steps.map(({ release }) => release);
 
@@ -61,7 +61,7 @@ describe("planUpgrade", () => {
     ["5.0.0", "six", /Unknown release six/],
     ["5.0.0", "x".repeat(100), /Unknown release x{40}:/],
   ])("rejects %s to %s", (from, to, said) => {
-    expect(() => planUpgrade(from, to)).toThrow(UpgradeRefused);
+    expect(() => planUpgrade(from, to)).toThrow(UpgradeError);
     expect(() => planUpgrade(from, to)).toThrow(said);
   });
 });

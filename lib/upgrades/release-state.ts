@@ -1,7 +1,7 @@
 import type { Key, TableSpec, Tables } from "../platform/tables.ts";
 import { FIRST_START_KEY, serviceTable } from "../workflows/installation/table.ts";
-import { checkNothingSkipped, planUpgrade } from "./plan.ts";
-import { FIRST_RELEASE, toText, toVersion, UpgradeRefused } from "./releases.ts";
+import { checkSkippedReleases, planUpgrade } from "./plan.ts";
+import { FIRST_RELEASE, formatVersion, toVersion, UpgradeError } from "./releases.ts";
 
 /** The release of the stored data, and the progress of its upgrade. */
 export interface ReleaseState extends Key {
@@ -26,21 +26,21 @@ export type Upgrade = "none" | "fix" | "migrations";
 
 /**
  * The release of the stored data. Data without one gets it: the current release if nothing is stored yet. Throws
- * UpgradeRefused if the upgrade would skip a release, or go back.
+ * UpgradeError if the upgrade would skip a release, or go back.
  */
 export async function readReleaseState(
   tables: Tables,
   release: string,
-): Promise<{ readonly mark: ReleaseState; readonly upgrade: Upgrade }> {
-  const mark = (await tables.get(releaseTable, RELEASE_KEY)) ?? (await createReleaseState(tables, release));
-  const [stored, wanted] = [toVersion(mark.release), toVersion(release)];
-  if (mark.upgrading !== undefined && toVersion(mark.upgrading).at !== wanted.at)
-    throw new UpgradeRefused(
-      `The stored data is being upgraded to release ${mark.upgrading}: start that release again before ${toText(wanted)}`,
+): Promise<{ readonly state: ReleaseState; readonly upgrade: Upgrade }> {
+  const state = (await tables.get(releaseTable, RELEASE_KEY)) ?? (await createReleaseState(tables, release));
+  const [stored, wanted] = [toVersion(state.release), toVersion(release)];
+  if (state.upgrading !== undefined && toVersion(state.upgrading).at !== wanted.at)
+    throw new UpgradeError(
+      `The stored data is being upgraded to release ${state.upgrading}: start that release again before ${formatVersion(wanted)}`,
     );
-  checkNothingSkipped(planUpgrade(mark.release, release));
-  if (stored.at !== wanted.at) return { mark, upgrade: "migrations" };
-  return { mark, upgrade: stored.fix === wanted.fix ? "none" : "fix" };
+  checkSkippedReleases(planUpgrade(state.release, release));
+  if (stored.at !== wanted.at) return { state, upgrade: "migrations" };
+  return { state, upgrade: stored.fix === wanted.fix ? "none" : "fix" };
 }
 
 async function createReleaseState(tables: Tables, release: string): Promise<ReleaseState> {
@@ -52,12 +52,12 @@ async function createReleaseState(tables: Tables, release: string): Promise<Rele
 
 /**
  * For processes that only serve requests and must not wait for migrations: `start` is the command of a server that
- * migrates. Throws UpgradeRefused if the stored data is of another release.
+ * migrates. Throws UpgradeError if the stored data is of another release.
  */
 export async function checkStoredRelease(tables: Tables, release: string, start: string): Promise<void> {
-  const { mark, upgrade } = await readReleaseState(tables, release);
+  const { state, upgrade } = await readReleaseState(tables, release);
   if (upgrade === "migrations")
-    throw new UpgradeRefused(
-      `The stored data is of release ${mark.release} and this is ${release}: ${start}, which migrates it`,
+    throw new UpgradeError(
+      `The stored data is of release ${state.release} and this is ${release}: ${start}, which migrates it`,
     );
 }

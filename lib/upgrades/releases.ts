@@ -78,22 +78,22 @@ export interface Version {
 }
 
 /** An upgrade that is not possible; its message is for the operator. */
-export class UpgradeRefused extends Error {
-  override readonly name = "UpgradeRefused";
+export class UpgradeError extends Error {
+  override readonly name = "UpgradeError";
 }
 
-/** Parses `5.0.1`, `5.0` or `v5.0.1`. Throws UpgradeRefused for an unknown release. */
+/** Parses `5.0.1`, `5.0` or `v5.0.1`. Throws UpgradeError for an unknown release. */
 export function toVersion(text: string): Version {
   const [, name = "", fix = "0"] = /^v?(\d{1,4}\.\d{1,4})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
   const at = RELEASES.findIndex((each) => each.name === name);
   if (at === -1) {
     const ends = `${RELEASES.at(0)?.name}.0 to ${RELEASES.at(-1)?.name}`;
-    throw new UpgradeRefused(`Unknown release ${text.slice(0, 40)}: use ${ends}, such as 5.0.0`);
+    throw new UpgradeError(`Unknown release ${text.slice(0, 40)}: use ${ends}, such as 5.0.0`);
   }
   return { name, at, fix: Number(fix) };
 }
 
-export const toText = ({ name, fix }: Pick<Version, "name" | "fix">): string => `${name}.${fix}`;
+export const formatVersion = ({ name, fix }: Pick<Version, "name" | "fix">): string => `${name}.${fix}`;
 
 /** The contract release of a product version. Throws an Error if it is missing from the table. */
 export function releaseOf(productVersion: string): string {

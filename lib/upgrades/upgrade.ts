@@ -2,7 +2,7 @@ import type { Ports } from "../platform/ports.ts";
 import type { Change, Condition } from "../platform/tables.ts";
 import { MIGRATIONS, type Migration, type MigrationDeps } from "./migrations.ts";
 import { RELEASE_KEY, type ReleaseState, readReleaseState, releaseTable } from "./release-state.ts";
-import { toVersion, UpgradeRefused } from "./releases.ts";
+import { toVersion, UpgradeError } from "./releases.ts";
 
 export type UpgradeDeps = MigrationDeps & Pick<Ports, "ids">;
 
@@ -20,22 +20,22 @@ export const LEASE_MS = 5 * 60_000;
 
 /**
  * Upgrades stored data to the release that is starting: runs its migrations in order, each once. An interrupted one
- * continues with its batch. Throws UpgradeRefused if a release would be skipped, for a downgrade, and while another
+ * continues with its batch. Throws UpgradeError if a release would be skipped, for a downgrade, and while another
  * server upgrades. Seed: documents 9.3.
  */
 export async function upgradeData(deps: UpgradeDeps, options: UpgradeOptions): Promise<void> {
   const { release, isExclusive, migrations = MIGRATIONS } = options;
-  const { mark, upgrade } = await readReleaseState(deps.tables, release);
+  const { state, upgrade } = await readReleaseState(deps.tables, release);
   if (upgrade === "none") return;
   if (upgrade === "fix") {
     // Another server has already upgraded.
     const change: Change = { set: { release } };
-    await deps.tables.update(releaseTable, RELEASE_KEY, change, [["release", "=", mark.release]]);
+    await deps.tables.update(releaseTable, RELEASE_KEY, change, [["release", "=", state.release]]);
     return;
   }
   const holder = deps.ids.random();
-  const held = await acquireLease(deps, mark, { holder, isExclusive, release });
-  deps.log.info("upgrading the stored data", { from: mark.release, to: release });
+  const held = await acquireLease(deps, state, { holder, isExclusive, release });
+  deps.log.info("upgrading the stored data", { from: state.release, to: release });
   const { name } = toVersion(release);
   await migrate(
     deps,
@@ -46,13 +46,13 @@ export async function upgradeData(deps: UpgradeDeps, options: UpgradeOptions): P
     set: { release },
     remove: ["upgrading", "done", "position", "lease_owner", "lease_expires_at"],
   });
-  deps.log.info("upgraded the stored data", { from: mark.release, to: release });
+  deps.log.info("upgraded the stored data", { from: state.release, to: release });
 }
 
-/** Takes the lease. Throws UpgradeRefused while another server has it. */
+/** Takes the lease. Throws UpgradeError while another server has it. */
 async function acquireLease(
   { tables, clock }: UpgradeDeps,
-  mark: ReleaseState,
+  state: ReleaseState,
   {
     holder,
     isExclusive,
@@ -61,17 +61,17 @@ async function acquireLease(
 ): Promise<ReleaseState> {
   const now = clock.now();
   const set = { lease_owner: holder, lease_expires_at: now + LEASE_MS, upgrading: release };
-  const free = isExclusive || mark.lease_owner === undefined || (mark.lease_expires_at ?? 0) <= now;
+  const free = isExclusive || state.lease_owner === undefined || (state.lease_expires_at ?? 0) <= now;
   const asRead: Condition[] = [
-    ["release", "=", mark.release],
-    mark.lease_owner === undefined ? ["lease_owner", "missing"] : ["lease_owner", "=", mark.lease_owner],
-    ...(mark.lease_expires_at === undefined
+    ["release", "=", state.release],
+    state.lease_owner === undefined ? ["lease_owner", "missing"] : ["lease_owner", "=", state.lease_owner],
+    ...(state.lease_expires_at === undefined
       ? []
-      : [["lease_expires_at", "=", mark.lease_expires_at] as const]),
+      : [["lease_expires_at", "=", state.lease_expires_at] as const]),
   ];
   const held = free ? await tables.update(releaseTable, RELEASE_KEY, { set }, asRead) : undefined;
   if (held === undefined)
-    throw new UpgradeRefused(
+    throw new UpgradeError(
       `Another server is upgrading the stored data to release ${release}: start this one again when it has finished`,
     );
   return held;
@@ -101,12 +101,12 @@ async function migrate(
   }
 }
 
-/** Stores the progress. Throws UpgradeRefused if another server has taken over. */
+/** Stores the progress. Throws UpgradeError if another server has taken over. */
 async function saveProgress({ tables, clock }: UpgradeDeps, holder: string, change: Change): Promise<void> {
   const unchanged = change.remove?.includes("lease_expires_at") !== true;
   const set = { ...change.set, ...(unchanged ? { lease_expires_at: clock.now() + LEASE_MS } : {}) };
   const leaseCondition: Condition[] = [["lease_owner", "=", holder]];
   const kept = await tables.update(releaseTable, RELEASE_KEY, { ...change, set }, leaseCondition);
   if (kept === undefined)
-    throw new UpgradeRefused("Another server has taken over the upgrade of the stored data");
+    throw new UpgradeError("Another server has taken over the upgrade of the stored data");
 }

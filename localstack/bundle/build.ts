@@ -47,6 +47,8 @@ const EXTERNAL = [
   "yazl",
   "@blocknote/*",
   "yjs",
+  "@hocuspocus/server",
+  "ws",
 ];
 
 const OPTIONS = {

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildBundle, checkDynamicImports } from "./build.ts";
@@ -11,15 +20,20 @@ const DAY_MS = 86_400_000;
 
 let copy: ReturnType<typeof copyOfCheckout>;
 let folder: string;
+/** A bundle of the unchanged copy. */
+let built: string;
 let live: string;
 let liveText: string;
 const servers: Started[] = [];
 
-beforeAll(() => {
+beforeAll(async () => {
   copy = copyOfCheckout();
+  built = join(copy.root, "built");
   folder = bundleFolder(copy.root);
   live = join(copy.root, "functions/workflows/health/live.ts");
   liveText = readFileSync(live, "utf8");
+  await buildBundle(copy.root, folder);
+  cpSync(folder, built, { recursive: true });
 });
 afterAll(() => copy.remove());
 beforeEach(() => {
@@ -35,6 +49,14 @@ async function start(): Promise<Started> {
   const server = await startCopy(copy.root);
   servers.push(server);
   return server;
+}
+
+/** Puts the bundle of the unchanged copy into its place, as if it was just built. */
+function placeBundle(): void {
+  cpSync(built, folder, { recursive: true });
+  const description = JSON.parse(readFileSync(join(built, "bundle.json"), "utf8"));
+  // The copy has just been changed back.
+  writeFileSync(join(folder, "bundle.json"), JSON.stringify({ ...description, startedAt: Date.now() + 1 }));
 }
 
 /** Makes the copy a Git checkout, as far as a start looks at it. */
@@ -54,7 +76,8 @@ test("a start builds the bundle if there is none, and runs it", async () => {
 
 test("in a Git checkout, a start builds the bundle again if a source is newer", async () => {
   asCheckout();
-  await buildBundle(copy.root, folder);
+  placeBundle();
+  expect(isCurrent(copy.root)).toBe(true);
   const before = await start();
   changeLive('"ok"', '"OK"');
   expect((await start()).health).toBe(CHANGED);
@@ -66,13 +89,13 @@ test("in a Git checkout, a start builds the bundle again if a source is newer", 
 });
 
 test("an installation runs the bundle that it built, whatever happens to the sources", async () => {
-  await buildBundle(copy.root, folder);
+  placeBundle();
   changeLive('"ok"', '"OK"');
   expect((await start()).health).toBe(OK);
 });
 
 test("a bundle of another folder, or without its description, is built again", async () => {
-  await buildBundle(copy.root, folder);
+  placeBundle();
   const path = join(folder, "bundle.json");
   const text = readFileSync(path, "utf8");
   for (const broken of ["", "{}", text.slice(0, -20), text.replace(copy.root, "/elsewhere")]) {
@@ -99,7 +122,7 @@ test("builds and starts at the same time do not disturb each other", async () =>
 });
 
 test("a source that cannot be bundled leaves the previous bundle as it is", async () => {
-  await buildBundle(copy.root, folder);
+  placeBundle();
   const before = readdirSync(folder).toSorted();
   changeLive('from "zod"', 'from "no-such-package"');
   await expect(buildBundle(copy.root, folder)).rejects.toThrow("live.ts");

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CommandResult, startCommand } from "../../bin/test-command.ts";
+import { type CommandResult, runCommand, startCommand } from "../../bin/test-command.ts";
 import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 let weft: TestServer;
@@ -25,9 +25,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const start = (args: readonly string[], input = "", env: Record<string, string> = {}) =>
-  startCommand(args, { cwd: folder, env: { WEFT_DATA_DIR: weft.dataDir, ...env }, input });
-const command = (...args: string[]): Promise<CommandResult> => start(args).ended;
+const start = (args: readonly string[], input = "") =>
+  startCommand(args, { cwd: folder, env: { WEFT_DATA_DIR: weft.dataDir }, input });
+const commandWith = (env: Record<string, string>, ...args: string[]): Promise<CommandResult> =>
+  runCommand(args, { cwd: folder, env: { WEFT_DATA_DIR: weft.dataDir, ...env } });
+const command = (...args: string[]): Promise<CommandResult> => commandWith({}, ...args);
 const json = async (...args: string[]) => {
   const { code, out, error } = await command(...args, "--json");
   return { code, error, ...(JSON.parse(out) as Record<string, unknown>) };
@@ -193,7 +195,7 @@ test("lists functions and evaluates scripts", async () => {
 describe("lists", () => {
   test("of runs fit the terminal width and can be filtered", async () => {
     await command("run", "greet", "-t", `${"long".repeat(20)}.example`, "-w", "lists");
-    const { code, out, error } = await start(["runs", "-w", "lists"], "", { COLUMNS: "100" }).ended;
+    const { code, out, error } = await commandWith({ COLUMNS: "100" }, "runs", "-w", "lists");
     expect([code, error]).toEqual([0, "1 of 1\n"]);
     const [head = "", row = ""] = out.split("\n");
     expect(head).toMatch(/^RUN +STATUS +WORKFLOW +TARGET +STEPS +TOOK +BY +CREATED/);

@@ -5,7 +5,7 @@ import type * as z from "zod";
 import { type Page, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { deadLetterRecord } from "../../lib/workflows/dead-letters/dead-letters.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { newStack, sendRaw, startOver, takeItem, WEFT } from "./test-aws.ts";
+import { deleteItem, newStack, sendRaw, startAwsServer, WEFT } from "./test-aws.ts";
 
 const run = promisify(execFile);
 /** Time for the five deliveries of a failing message to `dispatch`, with the pauses between them. */
@@ -53,7 +53,7 @@ async function runOf(weft: TestServer, name: string): Promise<void> {
 
 test("a malformed message becomes a dead letter and does not block other messages", async () => {
   const stack = newStack();
-  await using weft = await startOver(stack);
+  await using weft = await startAwsServer(stack);
   await weft.storeWorkflow(WORKFLOW);
   await sendRaw(`${stack}-dispatch`, "this is no JSON");
   await weft.emit({ topic: "custom.guest", data: { name: "Ada" } });
@@ -67,9 +67,9 @@ test("a malformed message becomes a dead letter and does not block other message
 
 test("a dead-lettered event can be redriven after its cause is fixed, and its run completes", async () => {
   const stack = newStack();
-  await using weft = await startOver(stack);
+  await using weft = await startAwsServer(stack);
   await weft.storeWorkflow(WORKFLOW);
-  const putBack = await takeItem(`${stack}-workflow-revisions`, "greet", "00000001");
+  const putBack = await deleteItem(`${stack}-workflow-revisions`, "greet", "00000001");
   const { event_id } = await weft.emit({ topic: "custom.guest", data: { name: "Grace" } });
   const letter = await letterOf(weft, "dispatch");
   expect(JSON.parse(letter.body)).toMatchObject({ detail: { event_id: event_id.replace("evt_", "") } });

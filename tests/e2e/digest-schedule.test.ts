@@ -7,10 +7,10 @@ import { openEmbeddedApp } from "../../lib/app/local.ts";
 import type { EventRecord } from "../../lib/events/log/list.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
+import { template } from "../../lib/testing/test-deps.ts";
 import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { startPlatform } from "../../localstack/platform.ts";
-import { readTemplate } from "../../localstack/template.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
 const DIGEST = new URL("../../examples/daily-digest.yaml", import.meta.url);
@@ -21,7 +21,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 async function startAtNoon() {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-digest-"));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
-  const template = readTemplate(TEMPLATE);
   let ahead = Date.parse("2026-03-01T12:00:00Z") - Date.now();
   const opened = await openEmbeddedApp({
     dataDir,

@@ -10,12 +10,12 @@ import { handleDocumentCall } from "../../lib/documents/script-api/handle-docume
 import type { ThreadRecord } from "../../lib/documents/threads/record.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
+import { template } from "../../lib/testing/test-deps.ts";
 import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import type { HandleDocumentCall } from "../../lib/workflows/script-api/document-calls.ts";
 import { handleScriptCall } from "../../lib/workflows/script-api/handle-script-call.ts";
 import { startPlatform } from "../../localstack/platform.ts";
-import { readTemplate } from "../../localstack/template.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
 const EXAMPLES = new URL("../../examples/", import.meta.url);
@@ -36,7 +36,6 @@ const closes: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "weft-documents-"));
   closes.unshift(() => rm(dataDir, { recursive: true, force: true }));
-  const template = readTemplate(TEMPLATE);
   const opened = await openEmbeddedApp({
     dataDir,
     resources: template.resources,
@@ -48,9 +47,9 @@ beforeAll(async () => {
   const answer: HandleDocumentCall = (question, by) =>
     handleDocumentCall({ ...deps, documentContent: content }, question, by);
   Object.assign(deps, {
-    answerDocuments: answer,
+    handleDocumentCall: answer,
     handleScriptCall: (runId: string, query: unknown) =>
-      handleScriptCall({ ...deps, answerDocuments: answer }, runId, query),
+      handleScriptCall({ ...deps, handleDocumentCall: answer }, runId, query),
   });
   const root = dirname(TEMPLATE);
   const platform = await startPlatform({

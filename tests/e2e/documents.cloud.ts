@@ -12,8 +12,9 @@ import {
   type TestServer,
   waitUntil,
 } from "../../lib/testing/test-server.ts";
+import { browserHeaders } from "../../lib/testing/test-sessions.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { newStack, startOver } from "./test-aws.ts";
+import { newStack, startAwsServer } from "./test-aws.ts";
 
 const BASE = "//api/v1.0";
 const RUNBOOKS = "4b9d1f60-7c2e-4a53-9e18-6f0a2d5c8b31";
@@ -36,7 +37,7 @@ let weft: TestServer;
 const stack = newStack();
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "weft-documents-"));
-  weft = await startOver(stack, dataDir);
+  weft = await startAwsServer(stack, dataDir);
 });
 afterAll(async () => {
   await weft?.[Symbol.asyncDispose]();
@@ -46,7 +47,7 @@ afterAll(async () => {
 /** Kills the server and starts another one on the same AWS resources. */
 async function replaceServer(): Promise<void> {
   await weft.kill();
-  weft = await startOver(stack, dataDir);
+  weft = await startAwsServer(stack, dataDir);
 }
 
 const ask = (method: string, path: string, options?: RequestOptions): Promise<TestResponse> =>
@@ -175,3 +176,31 @@ test("edits trigger workflows, which write documents, although servers are kille
   expect(commented).toHaveLength(1);
   expect(await request("GET", `/documents/${whole.id}/threads/`)).toEqual([]);
 }, 400_000);
+
+test("a login link is used once by whichever server, and its session is known to all until it ends", async () => {
+  const { url } = await request<{ url: string }>("POST", "/login-links/", { body: {} });
+  const path = `/login${new URL(url).search}`;
+  const open = () => fetch(`${weft.url}${path}`, { redirect: "manual" });
+  const responses = await Promise.all([open(), open(), open()]);
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([303, 403, 403]);
+  const cookies = responses.flatMap(({ headers }) => headers.getSetCookie());
+  const { host: _, ...browser } = browserHeaders(cookies).unsafeHeaders;
+  const token = null;
+  await replaceServer();
+
+  const headers = { ...browser, origin: weft.url };
+  const me = await request<{ email: string }>("GET", "/users/me/", { token, headers });
+  expect(me.email).toBe("owner@weft.local");
+  expect((await weft.call("GET", "/runs", { token, headers })).status).toBe(200);
+  const [session] = await request<{ id: string; is_current: boolean }[]>("GET", "/users/me/sessions/", {
+    token,
+    headers,
+  });
+  expect(session?.is_current).toBe(true);
+  const end = (sent: Record<string, string>) =>
+    ask("DELETE", `/users/me/sessions/${session?.id}/`, { token, headers: sent });
+  expect(await end({ ...headers, "x-csrftoken": "x" })).toMatchObject({ status: 403 });
+  expect(await end(headers)).toMatchObject({ status: 204 });
+  await replaceServer();
+  expect(await ask("GET", "/users/me/", { token, headers })).toMatchObject({ status: 401 });
+}, 120_000);

@@ -239,7 +239,7 @@ steps: [{name: s, type: function, function: 'generate_event("w", "custom.echo", 
     expect(cut.error).toMatch(/loop/);
     const count = (await weft.events({ topic: "custom.echo" })).length;
     expect(count).toBeLessThan(20);
-    expect(weft.log()).toContain("event loop cut");
+    expect(weft.log()).toContain("stopped an event loop");
     await waitUntil("all of them to be processed", async () =>
       (await weft.events({ topic: "custom.echo" })).every((event) => event.processed),
     );

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LlmServer, replyJson, startLlmServer } from "../../lib/testing/test-llm-server.ts";
 import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { asFiles, readFixtures } from "./fixture-files.ts";
+import { readFixtures, toFiles } from "./fixture-files.ts";
 
 let weft: TestServer;
 let model: LlmServer;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   model = await startLlmServer();
   weft = await startTestServer({
-    files: asFiles(await readFixtures()),
+    files: toFiles(await readFixtures()),
     env: { LLM_BASE_URL: model.baseUrl, LLM_MODEL: "small" },
   });
 });
@@ -73,7 +73,10 @@ describe("events trigger the expected workflows", () => {
     ]);
     expect(await outputsOfRuns("new-host", 2)).toEqual(["h1.example", "h2.example"]);
     const byHand = await weft.call("POST", "/runs", { body: { module: "new-host", target: "x" } });
-    expect([byHand.status, byHand.message]).toEqual([400, expect.stringContaining("manual trigger is off")]);
+    expect([byHand.status, byHand.message]).toEqual([
+      400,
+      expect.stringContaining("manual trigger is disabled"),
+    ]);
   });
 
   test("if all filters match, for a topic pattern", async () => {

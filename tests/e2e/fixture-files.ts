@@ -26,7 +26,7 @@ export async function readFixtures(): Promise<readonly Fixture[]> {
 /** True for invalid workflows. All others are copied into the server's workflows folder. */
 export const isRefused = ({ path }: Fixture): boolean => path.startsWith("refused/");
 
-export function asFiles(fixtures: readonly Fixture[]): Record<string, string> {
+export function toFiles(fixtures: readonly Fixture[]): Record<string, string> {
   const kept = fixtures.filter((fixture) => !isRefused(fixture));
   return Object.fromEntries(kept.map(({ path, yaml }) => [`workflows/${path}`, yaml]));
 }

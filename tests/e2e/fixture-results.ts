@@ -304,10 +304,7 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
       ],
     },
   ],
-  [
-    "misspelled",
-    { status: "failed", error: "nothing gives {{Dta}} a value", steps: ["fine=fine", "failed clean="] },
-  ],
+  ["misspelled", { status: "failed", error: "undefined: {{Dta}}", steps: ["fine=fine", "failed clean="] }],
   ["generated-params", { steps: ["show=4 /root host-of-a.example 6 a.example-abc b"] }],
   ["calls-that-go-on", { steps: ["write=", "tell=true true A.EXAMPLE! true two of them (so it seems)"] }],
   [

@@ -5,7 +5,7 @@ import {
   type TestServer,
   waitUntil,
 } from "../../lib/testing/test-server.ts";
-import { asFiles, isRefused, readFixtures } from "./fixture-files.ts";
+import { isRefused, readFixtures, toFiles } from "./fixture-files.ts";
 import { PLANS, RESULTS } from "./fixture-results.ts";
 
 const fixtures = await readFixtures();
@@ -14,7 +14,7 @@ const byName = new Map(fixtures.map((fixture) => [fixture.name, fixture]));
 
 let weft: TestServer;
 beforeAll(async () => {
-  weft = await startTestServer({ files: asFiles(fixtures) });
+  weft = await startTestServer({ files: toFiles(fixtures) });
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
@@ -36,31 +36,28 @@ const NOT_READ = new Map([
     "one-of-each",
     [
       ...["desc", "script", "condition"].map((key) => `steps[0].${key}: unknown key, ignored`),
-      "strange.command: nothing gives {{never_set}} a value",
+      "strange.command: {{never_set}} is undefined",
     ],
   ],
-  ["gates", ["unknown-count.pre_condition: nothing gives {{no_such_count}} a value"]],
-  ["templates-everywhere", ["left.command: nothing gives {{missing}} a value"]],
-  ["around-a-flow", ["page.command: nothing gives {{code}} a value"]],
-  ["a-flow-that-calculates", ["tell.command: nothing gives {{next}} a value"]],
+  ["gates", ["unknown-count.pre_condition: {{no_such_count}} is undefined"]],
+  ["templates-everywhere", ["left.command: {{missing}} is undefined"]],
+  ["around-a-flow", ["page.command: {{code}} is undefined"]],
+  ["a-flow-that-calculates", ["tell.command: {{next}} is undefined"]],
   ["find-names", ["reports[1].path: is missing: the report is ignored"]],
-  [
-    "misspelled",
-    ["fine.command: nothing gives {{nowhere}} a value", "clean.command: nothing gives {{Dta}} a value"],
-  ],
+  ["misspelled", ["fine.command: {{nowhere}} is undefined", "clean.command: {{Dta}} is undefined"]],
   [
     "shared-names",
     [
       'steps[1].name: the step name "tell" is used more than once: this step is called "tell-2"',
       'steps[2].step.name: the step name "each" is used more than once: this step is called "each-2"',
-      "params.key.generator: getEnvVar is not available: give the param a default or a value, else it is empty",
+      "params.key.generator: getEnvVar is not available: give the param a default or a value; otherwise it is empty",
     ],
   ],
   ["passed-on", ["modules[0].exports: unknown key, ignored"]],
   [
     "wishes",
     [
-      "preferences.disable_notifications: has no effect: nobody is notified of a run, its end is an event",
+      "preferences.disable_notifications: has no effect: runs send no notifications; trigger a workflow by their events instead",
       "preferences.repeat_wait_time: has no effect without repeat",
     ],
   ],
@@ -78,12 +75,12 @@ describe("fixture workflows", () => {
   });
 
   test.each([
-    ["leads-nowhere", "steps[0].decision.cases.x.goto", 'there is no step "b"'],
-    ["waits-for-itself", "steps[0].depends_on", "waits for itself: a -> b -> a"],
-    ["waits-for-nobody", "steps[0].depends_on[0]", 'there is no step "z"'],
-    ["nothing-to-do", "steps[0]", "a bash step needs command, commands or parallel_commands"],
+    ["leads-nowhere", "steps[0].decision.cases.x.goto", 'unknown step "b"'],
+    ["waits-for-itself", "steps[0].depends_on", "depends on itself: a -> b -> a"],
+    ["waits-for-nobody", "steps[0].depends_on[0]", 'unknown step "z"'],
+    ["nothing-to-do", "steps[0]", "a bash step requires command, commands or parallel_commands"],
     ["field-missing", "steps[0].input", "is required"],
-    ["child-of-itself", "extends", 'there is no workflow "child-of-itself"'],
+    ["child-of-itself", "extends", 'unknown workflow "child-of-itself"'],
     ["flow-of-a-module", "kind", "soup, which it extends, is a module"],
     ["divides-by-zero", "steps[0].command", "division by zero"],
     ["default-not-readable", "params[0].default", "unexpected"],

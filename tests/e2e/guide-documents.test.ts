@@ -2,9 +2,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestIssuer, TEST_AUDIENCE, type TestIssuer } from "../../lib/testing/test-issuer.ts";
-import { freePort, linkClone, paste, UNTIL_UP } from "./pasted.ts";
+import { freePort, linkClone, pasteCommands, WAIT_FOR_SERVER } from "./paste-commands.ts";
 
 const GUIDES = new URL("../../docs/documents/", import.meta.url);
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
@@ -22,17 +22,17 @@ beforeAll(async () => {
 });
 afterAll(() => issuer[Symbol.asyncDispose]());
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "weft guide "));
+/** Creates a clone of links. */
+async function makeClone(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "weft guide "));
   await linkClone(folder);
   // npx takes seconds to find the command, so a shim replaces it; readme-tour.test.ts uses the real one.
   const npx = join(folder, "shims", "npx");
   await mkdir(join(folder, "shims"));
   await writeFile(npx, `#!/bin/sh\n[ "$1" = weft ] && shift && exec "${process.execPath}" "${WEFT}" "$@"\n`);
   await chmod(npx, 0o755);
-});
-afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
 
 /** Commands of a page and their documented output. */
 interface Example {
@@ -49,7 +49,7 @@ async function examplesOf(page: string): Promise<Example[]> {
   return [...found].map(([, kind = "", commands = "", answer]) => ({ kind, commands, answer }));
 }
 
-const started = (commands: string): string => `(${commands.trim()}) >> server.log 2>&1 &\n${UNTIL_UP}`;
+const started = (commands: string): string => `(${commands.trim()}) >> server.log 2>&1 &\n${WAIT_FOR_SERVER}`;
 const STOP = `kill "$(field .pid < "$WEFT_DATA_DIR/server.json")"
 while [ -e "$WEFT_DATA_DIR/server.json" ]; do sleep 0.1; done\n`;
 
@@ -67,12 +67,15 @@ const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\
 const asPattern = (answer: string): RegExp =>
   new RegExp(`^${answer.trim().split("…").map(escaped).join("[^]*?")}$`);
 
-test.each(pages)(
+// One page waits half a minute for an event.
+test.concurrent.for(pages)(
   "the examples of docs/documents/%s print the documented output",
   {
     timeout: PAGE_MAX_MS + 30_000,
   },
-  async (page) => {
+  async (page, { onTestFinished }) => {
+    const folder = await makeClone();
+    onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     const [ready] = await examplesOf(FIRST);
     const own = await examplesOf(page);
     const examples = ready === undefined || page === FIRST ? own : [ready, ...own];
@@ -81,7 +84,7 @@ test.each(pages)(
       .replaceAll(`${ISSUER}/jwks`, issuer.settings["OIDC_OP_JWKS_ENDPOINT"] ?? "")
       .replaceAll(ISSUER, issuer.settings["OIDC_OP_URL"] ?? "");
     const claims = { sub: "grace", email: "grace@example.org", first_name: "Grace", last_name: "Hopper" };
-    const { code, out } = await paste(
+    const { code, out } = await pasteCommands(
       script,
       {
         PORT: String(await freePort()),

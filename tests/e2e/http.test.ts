@@ -61,14 +61,21 @@ describe("seed 5: the bearer token", () => {
     const ready = await weft.call("GET", "//health/ready", { token: null });
     expect([ready.status, ready.json]).toEqual([
       200,
-      { status: "ready", checks: { tables: "ok", queues: "ok" } },
+      {
+        status: "ready",
+        checks: { tables: "ok", queues: "ok" },
+        collaboration: { status: "ok", rooms: expect.any(Number), connections: expect.any(Number) },
+      },
     ]);
     const page = await weft.call("GET", "//docs", { token: null });
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(page.text).toContain("/automation/events/emit");
+    for (const [, file] of page.text.matchAll(/ (?:href|src)="(docs\/[^"]+)"/g))
+      expect((await weft.call("GET", `//${file}`, { token: null })).status).toBe(200);
+    expect(page.text).toContain('href="openapi.json"');
     const openapi = await weft.call("GET", "//openapi.json", { token: null });
     expect([openapi.status, openapi.json]).toEqual([200, expect.objectContaining({ openapi: "3.1.0" })]);
+    expect(openapi.json).toHaveProperty(["paths", "/automation/events/emit"]);
   });
 });
 

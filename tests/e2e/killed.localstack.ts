@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { newStack, startOver } from "./test-aws.ts";
+import { newStack, startAwsServer } from "./test-aws.ts";
 
 const EVENTS = 8;
 /** Messages of the dead server stay hidden for their visibility timeout: steps for 1 min, others for 6 min. */
@@ -23,7 +23,7 @@ test("a server that is killed during runs and restarted neither loses nor repeat
   const dataDir = await mkdtemp(join(tmpdir(), "weft-killed-"));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   const stack = newStack();
-  await using first = await startOver(stack, dataDir);
+  await using first = await startAwsServer(stack, dataDir);
   await first.storeWorkflow(WORKFLOW);
   const ids = Array.from({ length: EVENTS }, (_, index) => `job-${index}`);
   const acknowledged = await Promise.all(
@@ -36,7 +36,7 @@ test("a server that is killed during runs and restarted neither loses nor repeat
   });
   await first.kill();
 
-  await using second = await startOver(stack, dataDir);
+  await using second = await startAwsServer(stack, dataDir);
   const runs = await waitUntil(
     "the end of every run",
     async () => {

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
-import { engines } from "./test-engines.ts";
+import { listEngines } from "./test-engines.ts";
 
-const { dockerHost, image, sshd } = engines();
+const { dockerHost, image, sshd } = listEngines();
 const guide = await readFile(new URL("../../docs/steps/remote-bash.md", import.meta.url), "utf8");
 const [inContainer = "", onHost = ""] = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
   ([, yaml]) => yaml,

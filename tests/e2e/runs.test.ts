@@ -1,15 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
+import { sharedServer } from "./shared-server.ts";
 
-let weft: TestServer;
+const weft = sharedServer();
 beforeAll(async () => {
-  weft = await startTestServer();
   await weft.storeWorkflow("name: hello\nsteps: [{name: s, type: bash, command: 'echo hello {{Target}}'}]");
 });
-afterAll(() => weft[Symbol.asyncDispose]());
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -212,7 +211,7 @@ steps:
     expect([secondCancel.status, secondCancel.message]).toEqual([400, expect.stringContaining("cancelled")]);
     await waitUntil(
       "all events to be processed",
-      async () => (await weft.events({ processed: "false" })).length === 0,
+      async () => (await weft.events({ processed: "false", run_id: runId })).length === 0,
     );
     expect((await weft.get<{ data: RunRecord }>(`/runs/${runId}`)).data).toMatchObject({
       status: "cancelled",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Page, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { newStack, scheduledRules, silence, startOver } from "./test-aws.ts";
+import { newStack, scheduledRules, silenceLog, startAwsServer } from "./test-aws.ts";
 
 const MINUTE_MS = 60_000;
 /** A rule fires once a minute; the rest is for the run. */
@@ -49,11 +49,11 @@ async function firesAgain(weft: TestServer, before: number): Promise<void> {
 
 test.concurrent("the rule of each minute fires due schedules; without the rule none fires", async () => {
   const stack = newStack();
-  await using weft = await startOver(stack);
-  const wake = await silence(`${stack}-fire`);
+  await using weft = await startAwsServer(stack);
+  const wake = await silenceLog(`${stack}-fire`);
   await weft.storeWorkflow(WORKFLOW);
   // Disables the rules of single expressions, so that only the rule of each minute fires.
-  for (const rule of await scheduledRules(`${stack}-schedule-`)) await silence(rule);
+  for (const rule of await scheduledRules(`${stack}-schedule-`)) await silenceLog(rule);
   const silentFrom = Date.now();
   const nextSlot = (Math.floor(silentFrom / MINUTE_MS) + 1) * MINUTE_MS;
   await untilTime("a slot to pass, and a minute", nextSlot + MINUTE_MS);
@@ -66,8 +66,8 @@ test.concurrent("the rule of each minute fires due schedules; without the rule n
 
 test.concurrent("the rule of an expression fires only its own schedules", async () => {
   const stack = newStack();
-  await using weft = await startOver(stack);
-  await silence(`${stack}-fire`);
+  await using weft = await startAwsServer(stack);
+  await silenceLog(`${stack}-fire`);
   await weft.storeWorkflow(WORKFLOW);
   expect(await scheduledRules(`${stack}-schedule-`)).toHaveLength(1);
   await firesAgain(weft, 0);

@@ -89,7 +89,7 @@ test("an unknown secret fails the step with its name", async () => {
   await weft.storeWorkflow(
     "name: absent\nsteps: [{name: s, type: bash, command: 'echo {{secrets.NOT_THERE}}'}]",
   );
-  expect((await weft.run({ module: "absent" })).error_message).toBe("no such secret: NOT_THERE");
+  expect((await weft.run({ module: "absent" })).error_message).toBe("unknown secret: NOT_THERE");
 });
 
 test("a changed secrets file is reloaded; one that others can read is rejected", async () => {

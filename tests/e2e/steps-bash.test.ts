@@ -1,24 +1,16 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type StepRecord,
-  startTestServer,
-  type TestServer,
-  waitUntil,
-} from "../../lib/testing/test-server.ts";
+import { describe, expect, test } from "vitest";
+import { type StepRecord, waitUntil } from "../../lib/testing/test-server.ts";
+import { sharedServer } from "./shared-server.ts";
 
-let weft: TestServer;
+const weft = sharedServer();
 let count = 0;
-beforeAll(async () => {
-  weft = await startTestServer();
-});
-afterAll(() => weft[Symbol.asyncDispose]());
 
 /** Runs a workflow of the given steps (YAML). Returns the run with its steps and workspace folder. */
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
   count += 1;
-  const name = `w${count}`;
+  const name = `bash-${count}`;
   await weft.storeWorkflow(`name: ${name}\nsteps:\n${steps}`);
   const run = await weft.run({ module: name, workspace: name, ...body });
   return { ...run, steps: await weft.steps(run.run_id), folder: join(weft.dataDir, "workspaces", name) };

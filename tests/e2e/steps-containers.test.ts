@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
+import { describe, expect, test } from "vitest";
+import { sharedServer } from "./shared-server.ts";
 
-let weft: TestServer;
+const weft = sharedServer();
 let count = 0;
-beforeAll(async () => {
-  weft = await startTestServer();
-});
-afterAll(() => weft[Symbol.asyncDispose]());
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
   count += 1;
-  await weft.storeWorkflow(`name: w${count}\nsteps:\n${steps}`);
-  const run = await weft.run({ module: `w${count}`, workspace: `w${count}`, ...body });
+  const name = `containers-${count}`;
+  await weft.storeWorkflow(`name: ${name}\nsteps:\n${steps}`);
+  const run = await weft.run({ module: name, workspace: name, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }
 

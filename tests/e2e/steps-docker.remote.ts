@@ -5,9 +5,9 @@ import { join } from "node:path";
 import Docker from "dockerode";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
-import { engines, processesWith, runSteps, startSteps, uniqueSeconds } from "./test-engines.ts";
+import { listEngines, processesWith, runSteps, startSteps, uniqueSeconds } from "./test-engines.ts";
 
-const { dockerHost, image } = engines();
+const { dockerHost, image } = listEngines();
 const docker = new Docker({ socketPath: dockerHost.slice("unix://".length) });
 /** YAML of a remote-bash step in a container. */
 const step = (name: string, rest: string, config = ""): string =>
@@ -235,7 +235,9 @@ describe("threats 2 and 25: rejected container settings", () => {
 
   test("privileged is refused when the workflow is stored", async () => {
     const yaml = `name: p\nsteps:\n${step("s", "command: id", ", privileged: true")}`;
-    await expect(weft.storeWorkflow(yaml)).rejects.toThrow(/privileged: containers are never privileged/);
+    await expect(weft.storeWorkflow(yaml)).rejects.toThrow(
+      /privileged: privileged containers are not allowed/,
+    );
   });
 
   test("a missing image", async () => {
@@ -244,7 +246,7 @@ describe("threats 2 and 25: rejected container settings", () => {
       "  - {name: s, type: remote-bash, step_runner: docker, step_runner_config: {image: 'localhost:1/no/such:1'}, command: id}\n",
     );
     expect(steps["s"]?.error_message).toMatch(
-      /^image localhost:1\/no\/such:1 is not there and could not be pulled: /,
+      /^image localhost:1\/no\/such:1 does not exist and could not be pulled: /,
     );
   });
 
@@ -253,7 +255,7 @@ describe("threats 2 and 25: rejected container settings", () => {
     try {
       const { steps } = await runSteps(other, step("s", "command: id"));
       expect(steps["s"]?.error_message).toBe(
-        "no Docker engine answers (ENOENT): start one, or set DOCKER_HOST",
+        "the Docker engine does not respond (ENOENT): start it, or set DOCKER_HOST",
       );
     } finally {
       await other[Symbol.asyncDispose]();
@@ -267,7 +269,7 @@ describe("threats 2 and 25: rejected container settings", () => {
     const other = await startTestServer({ env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` } });
     try {
       const { steps } = await runSteps(other, step("s", "command: id, timeout: 2"));
-      expect(steps["s"]?.error_message).toMatch(/the engine gave no answer in time/);
+      expect(steps["s"]?.error_message).toMatch(/the engine did not respond in time/);
     } finally {
       await other[Symbol.asyncDispose]();
       silent.close();

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
+import { sharedServer } from "./shared-server.ts";
 
 interface Seen {
   readonly method: string;
@@ -10,7 +10,7 @@ interface Seen {
   readonly body: string;
 }
 
-let weft: TestServer;
+const weft = sharedServer();
 let server: Server;
 let url: string;
 let requests: Seen[] = [];
@@ -48,21 +48,20 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  weft = await startTestServer();
 });
 beforeEach(() => {
   requests = [];
 });
 afterAll(async () => {
-  await weft[Symbol.asyncDispose]();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
   count += 1;
-  await weft.storeWorkflow(`name: w${count}\nsteps:\n${steps}`);
-  const run = await weft.run({ module: `w${count}`, workspace: `w${count}`, ...body });
+  const name = `http-${count}`;
+  await weft.storeWorkflow(`name: ${name}\nsteps:\n${steps}`);
+  const run = await weft.run({ module: name, workspace: name, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }
 
@@ -238,9 +237,9 @@ describe("seed 2.7: http steps", () => {
   });
 
   test("can call Weft's own API with the token as a secret", async () => {
-    await weft.emit({ topic: "assets.new", workspace: "own", data: { value: "own.example" } });
+    await weft.emit({ topic: "assets.new", workspace: "own-api", data: { value: "own.example" } });
     const { status, steps } = await runSteps(
-      `  - {name: s, type: http, url: "${weft.url}/automation/assets?workspace=own", headers: {Authorization: "Bearer {{token}}"}, exports: {total: 'jq("{{s_body}}", ".pagination.total")'}}`,
+      `  - {name: s, type: http, url: "${weft.url}/automation/assets?workspace=own-api", headers: {Authorization: "Bearer {{token}}"}, exports: {total: 'jq("{{s_body}}", ".pagination.total")'}}`,
       {
         params: { token: weft.token },
       },

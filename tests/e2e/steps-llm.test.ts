@@ -184,9 +184,9 @@ describe("seed 2.7: llm steps", () => {
     llm_config: {base_url: "http://keys.example.org/v1"}
     on_error: [{action: continue}]
 `);
-    expect(steps["slow"]?.error_message).toMatch(/provider default: it did not answer within \d+ ms/);
+    expect(steps["slow"]?.error_message).toMatch(/provider default: it did not respond within \d+ ms/);
     expect(steps["elsewhere"]?.error_message).toBe(
-      "llm_config.base_url: LLM_ALLOWED_HOSTS does not have keys.example.org",
+      "llm_config.base_url: keys.example.org is not one of LLM_ALLOWED_HOSTS",
     );
   });
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
-import { engines, processesWith, runSteps, startSteps, uniqueSeconds } from "./test-engines.ts";
+import { listEngines, processesWith, runSteps, startSteps, uniqueSeconds } from "./test-engines.ts";
 
-const { sshd } = engines();
+const { sshd } = listEngines();
 const HOST = `host: 127.0.0.1, port: ${sshd.port}, user: ${sshd.user}`;
 const CONFIG = `{${HOST}, key_file: user}`;
 /** YAML of a remote-bash step over ssh. */
@@ -225,7 +225,7 @@ describe("threats 17 and 25: keys and hosts", () => {
 
   test("fails for a key that the host rejects", async () => {
     expect(await failure(`{${HOST}, key_file: stranger}`)).toBe(
-      `127.0.0.1:${sshd.port} refused the key of user ${sshd.user}`,
+      `127.0.0.1:${sshd.port} rejected the key of user ${sshd.user}`,
     );
   });
 
@@ -242,7 +242,7 @@ describe("threats 17 and 25: keys and hosts", () => {
     await writeFile(knownHosts, "");
     const message = await failure(CONFIG);
     await writeFile(knownHosts, sshd.knownHostsLine);
-    expect(message).toMatch(/host key of 127\.0\.0\.1:\d+ is not known: SHA256:[\w+/]{43} \(ssh-ed25519\)/);
+    expect(message).toMatch(/host key of 127\.0\.0\.1:\d+ is unknown: SHA256:[\w+/]{43} \(ssh-ed25519\)/);
     expect(message).toContain("SSH_KNOWN_HOSTS");
     expect(message).toContain(sshd.knownHostsLine.trim());
   });

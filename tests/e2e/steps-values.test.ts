@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startTestServer } from "../../lib/testing/test-server.ts";
+import { sharedServer } from "./shared-server.ts";
 
 /** YAML of a step with the given numbers of exports and of exports by a handler. */
 const step = (name: string, exports: number, byHandler: number): string => {
@@ -12,7 +12,7 @@ const step = (name: string, exports: number, byHandler: number): string => {
 };
 
 test("a step can export many values and fails with the reason above the limit", async () => {
-  await using weft = await startTestServer();
+  const weft = sharedServer();
   await weft.storeWorkflow(
     `name: many\nsteps:\n${step("most", 60, 15)}\n  - {name: read, type: bash, command: "echo {{most_e59}} {{most_h14}}"}\n${step("over", 60, 40)}`,
   );

@@ -17,10 +17,14 @@ export const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url))
 export const newStack = (): string => `weft-${randomUUID().slice(0, 8)}`;
 
 /** Runs `weft start --localstack` on a stack; the server creates missing resources. */
-export function startOver(stack: string, dataDir?: string): Promise<TestServer> {
+export function startAwsServer(
+  stack: string,
+  dataDir?: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestServer> {
   return startTestServer({
     program: [process.execPath, WEFT, "start", "--localstack"],
-    env: { WEFT_STACK: stack },
+    env: { ...settings, WEFT_STACK: stack },
     ...(dataDir === undefined ? {} : { dataDir }),
   });
 }
@@ -39,7 +43,7 @@ export async function sendRaw(queue: string, body: string): Promise<void> {
 }
 
 /** Deletes an item of a table without the server. Returns a function that restores it. */
-export async function takeItem(table: string, pk: string, sk: string): Promise<() => Promise<void>> {
+export async function deleteItem(table: string, pk: string, sk: string): Promise<() => Promise<void>> {
   const dynamodb = new DynamoDBClient(settings("DYNAMODB"));
   const at = { TableName: table, Key: { pk: { S: pk }, sk: { S: sk } } };
   const { Item } = await dynamodb.send(new GetItemCommand(at));
@@ -60,7 +64,7 @@ export async function scheduledRules(prefix: string): Promise<string[]> {
 }
 
 /** Removes the targets of a scheduled rule. Returns a function that restores them. */
-export async function silence(rule: string): Promise<() => Promise<void>> {
+export async function silenceLog(rule: string): Promise<() => Promise<void>> {
   const events = new EventBridgeClient(settings("EVENTBRIDGE"));
   const { Targets = [] } = await events.send(new ListTargetsByRuleCommand({ Rule: rule }));
   const Ids = Targets.map(({ Id = "" }) => Id);

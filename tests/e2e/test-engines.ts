@@ -4,7 +4,7 @@ import type { Sshd } from "../../infra/emulators/sshd.ts";
 import type { StepRecord, TestServer } from "../../lib/testing/test-server.ts";
 
 /** The Docker engine and ssh server that the suite started. Throws outside the suite. */
-export function engines(): { readonly dockerHost: string; readonly image: string; readonly sshd: Sshd } {
+export function listEngines(): { readonly dockerHost: string; readonly image: string; readonly sshd: Sshd } {
   const { WEFT_TEST_DOCKER_HOST: dockerHost, WEFT_TEST_IMAGE: image, WEFT_TEST_SSHD: sshd } = process.env;
   if (dockerHost === undefined || image === undefined || sshd === undefined)
     throw new Error("the engines are started by infra/vitest.remote.config.ts");

@@ -88,7 +88,7 @@ describe("the guide's examples", () => {
     const { id, secret } = await webhook("on-push");
     const body = JSON.stringify({ repository: { name: "weft" } });
     const refused = await weft.call("POST", `/webhooks/${id}?key=wrong`, { body, token: null });
-    expect([refused.status, refused.message]).toEqual([401, "key: is missing or wrong"]);
+    expect([refused.status, refused.message]).toEqual([401, "key: is missing or invalid"]);
     const { status, json } = await weft.call("POST", `/webhooks/${id}?key=${secret}`, { body, token: null });
     expect(status).toBe(202);
     const run = await weft.waitForRun((json as { run_id: string }).run_id);
@@ -162,7 +162,7 @@ steps:
     const cut = await waitUntil("the cut", async () =>
       (await weft.events({ topic: "custom.loop" })).find(({ error }) => error !== ""),
     );
-    expect(cut.error).toBe("event loop cut: more than 8 events caused one another");
+    expect(cut.error).toBe("event loop: more than 8 events triggered one another");
     expect(await runsOf("loop")).toHaveLength(9);
   });
 });

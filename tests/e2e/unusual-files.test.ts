@@ -18,7 +18,7 @@ test.each(["secrets.env", "access-token", "weft.db", "lock.pid"])(
   async (name) => {
     pipe(name);
     await expect(startTestServer({ dataDir })).rejects.toThrow(
-      new RegExp(`did not start: .*${name} in it is a pipe or a device, not a file: remove it`, "s"),
+      new RegExp(`did not start: .*its entry ${name} is not a regular file: remove it`, "s"),
     );
   },
 );
@@ -28,7 +28,7 @@ test.runIf(process.platform === "linux")(
   async () => {
     for (const path of ["/proc/x", "/proc/x/y"])
       await expect(startTestServer({ dataDir: path })).rejects.toThrow(
-        /did not start: .*The data folder \/proc\/x.* cannot be used: \/proc\/x cannot be made .*WEFT_DATA_DIR/s,
+        /did not start: .*The data folder \/proc\/x.* cannot be used: \/proc\/x cannot be created .*WEFT_DATA_DIR/s,
       );
     await writeFile(join(dataDir, "file"), "");
     await expect(startTestServer({ dataDir: join(dataDir, "file", "below") })).rejects.toThrow(

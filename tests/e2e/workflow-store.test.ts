@@ -158,7 +158,9 @@ steps:
     const run = await weft.run({ module: "later" });
     expect(run).toMatchObject({
       status: "failed",
-      error_message: expect.stringMatching(/step_runner_config\.key_file: give key_file, or password/),
+      error_message: expect.stringMatching(
+        /step_runner_config\.key_file: is required: set key_file or password/,
+      ),
     });
     expect(await weft.steps(run.run_id)).toMatchObject({
       before: { status: "completed" },
@@ -228,7 +230,7 @@ describe("the workflows folder", () => {
     await writeFile(file("sub/deep.yml"), YAML("deep"));
     await waitUntil("the workflow in the folder", () => listed("deep"));
     await writeFile(file("sub/deep.yml"), "name: deep\nsteps: [{name: s, type: shell}]\n");
-    await waitUntil("the message", () => weft.log().includes("workflow file refused"));
+    await waitUntil("the message", () => weft.log().includes("rejected a workflow file"));
     expect((await weft.get<{ data: Listed }>("/workflows/deep")).data.revision).toBe(1);
     await writeFile(file("notes.txt"), YAML("notes"));
     await writeFile(file("sub/deeper.yaml"), YAML("deeper"));

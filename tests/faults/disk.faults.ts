@@ -1,57 +1,41 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
-import { mountPrivate, type PrivateMount } from "./mount.ts";
+import { expect, test } from "vitest";
+import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
+import { useSmallDisk } from "./small-disk.ts";
 
-const TOKEN = "token-of-the-disk-tests";
 const SAVED =
   "name: works\ntriggers: [{type: event, topic: custom.run}]\nsteps: [{name: s, type: bash, command: 'echo fine'}]";
 
-let mount: PrivateMount;
-let weft: TestServer;
-beforeEach(async () => {
-  mount = await mountPrivate("4m");
-});
-afterEach(async () => {
-  await (weft as TestServer | undefined)?.[Symbol.asyncDispose]();
-  await mount[Symbol.asyncDispose]();
-});
-
-async function start(): Promise<TestServer> {
-  weft = await startTestServer({
-    program: mount.server,
-    dataDir: mount.path,
-    env: { WEFT_ACCESS_TOKEN: TOKEN },
-  });
-  return weft;
-}
+const disk = useSmallDisk();
 
 const emit = (n: number, bytes = 100) =>
-  weft.call("POST", "/events/emit", { body: { topic: "custom.fill", data: { n, text: "x".repeat(bytes) } } });
+  disk.weft.call("POST", "/events/emit", {
+    body: { topic: "custom.fill", data: { n, text: "x".repeat(bytes) } },
+  });
 const numbers = async () =>
-  (await weft.events({ topic: "custom.fill" })).map(({ data }) => (JSON.parse(data) as { n: number }).n);
+  (await disk.weft.events({ topic: "custom.fill" })).map(({ data }) => (JSON.parse(data) as { n: number }).n);
 
 /** Expects each acknowledged event in the log once, and a new event that starts a run that completes. */
 async function expectIntact(acknowledged: readonly number[]): Promise<void> {
   expect((await numbers()).sort((a, b) => a - b)).toEqual(acknowledged);
-  const before = (await weft.get<Page<unknown>>("/runs?workflow=works")).pagination.total;
-  expect((await weft.emit({ topic: "custom.run" })).triggered_workflows).toEqual(["works"]);
+  const before = (await disk.weft.get<Page<unknown>>("/runs?workflow=works")).pagination.total;
+  expect((await disk.weft.emit({ topic: "custom.run" })).triggered_workflows).toEqual(["works"]);
   const run = await waitUntil("the run", async () => {
-    const { data, pagination } = await weft.get<Page<{ run_id: string }>>("/runs?workflow=works");
+    const { data, pagination } = await disk.weft.get<Page<{ run_id: string }>>("/runs?workflow=works");
     return pagination.total > before && data[0];
   });
-  expect((await weft.waitForRun(run.run_id)).status).toBe("completed");
-  expect((await weft.steps(run.run_id))["s"]?.output).toBe("fine");
+  expect((await disk.weft.waitForRun(run.run_id)).status).toBe("completed");
+  expect((await disk.weft.steps(run.run_id))["s"]?.output).toBe("fine");
   await waitUntil(
     "all events to be processed",
-    async () => (await weft.events({ processed: "false" })).length === 0,
+    async () => (await disk.weft.events({ processed: "false" })).length === 0,
   );
 }
 
 test("on a full disk writes return 507 and reads work; it recovers with free space and after kill -9", async () => {
-  await start();
-  await weft.storeWorkflow(SAVED);
-  await mount.sh('head -c 2200000 /dev/zero > "$0/ballast"');
+  await disk.start();
+  await disk.weft.storeWorkflow(SAVED);
+  await disk.fill();
   const acknowledged: number[] = [];
   let refused = 0;
   for (let n = 0; n < 400 && refused < 5; n += 1) {
@@ -67,9 +51,9 @@ test("on a full disk writes return 507 and reads work; it recovers with free spa
   }
   expect(refused).toBe(5);
   expect(acknowledged.length).toBeGreaterThan(3);
-  expect((await weft.call("GET", "//health")).status).toBe(200);
+  expect((await disk.weft.call("GET", "//health")).status).toBe(200);
   expect((await numbers()).sort((a, b) => a - b)).toEqual(acknowledged);
-  const run = await weft.call("POST", "/runs", {
+  const run = await disk.weft.call("POST", "/runs", {
     body: { module: "works", params: { text: "y".repeat(20_000) } },
   });
   expect([run.status, run.json]).toEqual([
@@ -77,7 +61,7 @@ test("on a full disk writes return 507 and reads work; it recovers with free spa
     { error: true, message: expect.stringMatching(/storage is full/) },
   ]);
 
-  await mount.sh('rm "$0/ballast"');
+  await disk.free();
   await waitUntil("an emit to be taken again", async () => {
     const answer = await emit(1000);
     if (answer.status === 200) acknowledged.push(1000);
@@ -85,18 +69,18 @@ test("on a full disk writes return 507 and reads work; it recovers with free spa
   });
   await expectIntact(acknowledged);
 
-  await weft.kill();
-  await start();
+  await disk.weft.kill();
+  await disk.start();
   await expectIntact(acknowledged);
 });
 
 test("runs wait while the disk is full; none is lost or dead-lettered", async () => {
-  await start();
-  await weft.storeWorkflow(SAVED.replace("'echo fine'", "'sleep 1; echo fine'"));
-  for (let n = 0; n < 12; n += 1) await weft.emit({ topic: "custom.run" });
-  await mount.sh('cat /dev/zero > "$0/ballast" || true');
+  await disk.start();
+  await disk.weft.storeWorkflow(SAVED.replace("'echo fine'", "'sleep 1; echo fine'"));
+  for (let n = 0; n < 12; n += 1) await disk.weft.emit({ topic: "custom.run" });
+  await disk.fill("completely");
   const notReady = await waitUntil("readiness to fail", async () => {
-    const answer = await weft.call("GET", "//health/ready", { token: null });
+    const answer = await disk.weft.call("GET", "//health/ready", { token: null });
     return answer.status !== 200 && answer;
   });
   expect([notReady.status, notReady.json]).toEqual([
@@ -105,47 +89,47 @@ test("runs wait while the disk is full; none is lost or dead-lettered", async ()
   ]);
   // Ten deliveries of a message that fails at once take 51 s at most, but nearly all of them take less than 10 s.
   await sleep(10_000);
-  expect((await weft.call("GET", "//health")).status).toBe(200);
+  expect((await disk.weft.call("GET", "//health")).status).toBe(200);
 
-  await mount.sh('rm "$0/ballast"');
+  await disk.free();
   await waitUntil("all runs to be completed", async () => {
-    const { data } = await weft.get<Page<{ status: string }>>("/runs?workflow=works&limit=50");
+    const { data } = await disk.weft.get<Page<{ status: string }>>("/runs?workflow=works&limit=50");
     return data.length === 12 && data.every(({ status }) => status === "completed");
   });
-  expect((await weft.call("GET", "//health/ready", { token: null })).status).toBe(200);
-  expect((await weft.get<Page<unknown>>("/dead-letters")).data).toEqual([]);
+  expect((await disk.weft.call("GET", "//health/ready", { token: null })).status).toBe(200);
+  expect((await disk.weft.get<Page<unknown>>("/dead-letters")).data).toEqual([]);
 });
 
 test("after kill -9 on a full disk, the server starts with free space and has lost no event", async () => {
-  await start();
-  await weft.storeWorkflow(SAVED);
-  await mount.sh('head -c 2200000 /dev/zero > "$0/ballast"');
+  await disk.start();
+  await disk.weft.storeWorkflow(SAVED);
+  await disk.fill();
   const acknowledged: number[] = [];
   for (let n = 0; n < 400; n += 1) {
     if ((await emit(n, 20_000)).status !== 200) break;
     acknowledged.push(n);
   }
-  await weft.kill();
-  await mount.sh('rm "$0/ballast"');
-  await start();
+  await disk.weft.kill();
+  await disk.free();
+  await disk.start();
   await expectIntact(acknowledged);
 });
 
 test("does not start on a read-only data folder, and starts again once it is writable", async () => {
-  await start();
-  await weft.storeWorkflow(SAVED);
+  await disk.start();
+  await disk.weft.storeWorkflow(SAVED);
   const acknowledged: number[] = [];
   for (let n = 0; n < 20; n += 1) if ((await emit(n)).status === 200) acknowledged.push(n);
   expect(acknowledged).toHaveLength(20);
   await waitUntil(
     "all events to be processed",
-    async () => (await weft.events({ processed: "false" })).length === 0,
+    async () => (await disk.weft.events({ processed: "false" })).length === 0,
   );
-  await weft.kill();
+  await disk.weft.kill();
 
-  await mount.sh('mount -o remount,ro "$0"');
-  await expect(start()).rejects.toThrow(/did not start: .*(?:read-only|cannot be written|EROFS)/is);
-  await mount.sh('mount -o remount,rw "$0"');
-  await start();
+  await disk.sh('mount -o remount,ro "$0"');
+  await expect(disk.start()).rejects.toThrow(/did not start: .*(?:read-only|not writable|EROFS)/is);
+  await disk.sh('mount -o remount,rw "$0"');
+  await disk.start();
   await expectIntact(acknowledged);
 });

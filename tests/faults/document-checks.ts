@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { TestServer } from "../../lib/testing/test-server.ts";
-import { ask, type Move, type Told, type Work } from "./document-writers.ts";
+import { type Acknowledged, type Move, sendRequest, type Work } from "./document-writers.ts";
 
-interface Node {
+interface TreeNode {
   readonly id: string;
   readonly parent: string | undefined;
   readonly numchild: number;
@@ -22,7 +22,7 @@ const md5 = (text: string) => `"${createHash("md5").update(text).digest("hex")}"
 async function pages<Item>(weft: TestServer, path: string): Promise<Item[]> {
   const all: Item[] = [];
   for (let page = 1; ; page += 1) {
-    const answer = await ask(weft, "GET", `${path}?page_size=${PAGE}&page=${page}`);
+    const answer = await sendRequest(weft, "GET", `${path}?page_size=${PAGE}&page=${page}`);
     if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
     const { results, next, count } = answer.json as Page<Item>;
     all.push(...results);
@@ -33,13 +33,13 @@ async function pages<Item>(weft: TestServer, path: string): Promise<Item[]> {
 }
 
 /** Decides whether the pending change was applied, from the current state: it is either done or lost for good. */
-function settle<Change>(of: Told<Change>, isDone: (change: Change) => boolean): void {
+function settle<Change>(of: Acknowledged<Change>, isDone: (change: Change) => boolean): void {
   if (of.open !== undefined && isDone(of.open)) of.done.push(of.open);
   of.open = undefined;
 }
 
 /** Compares the documents of a restarted server with what its writers saw acknowledged. Returns the differences. */
-export async function faultsOf(weft: TestServer, work: Work): Promise<string[]> {
+export async function findDocumentIssues(weft: TestServer, work: Work): Promise<string[]> {
   const faults: string[] = [];
   const nodes = await treeOf(weft, work, faults);
   for (const [id, of] of work.moved) {
@@ -66,16 +66,16 @@ export async function faultsOf(weft: TestServer, work: Work): Promise<string[]> 
 }
 
 /** Reads all documents below the root through the lists of children. */
-async function treeOf(weft: TestServer, { root }: Work, faults: string[]): Promise<Map<string, Node>> {
-  const nodes = new Map<string, Node>();
-  const top = (await ask(weft, "GET", `${root}/`)).json as Node;
-  const open: Node[] = [{ ...top, parent: undefined }];
+async function treeOf(weft: TestServer, { root }: Work, faults: string[]): Promise<Map<string, TreeNode>> {
+  const nodes = new Map<string, TreeNode>();
+  const top = (await sendRequest(weft, "GET", `${root}/`)).json as TreeNode;
+  const open: TreeNode[] = [{ ...top, parent: undefined }];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const { id, depth, path, numchild } = node;
     if (nodes.has(id)) faults.push(`${id} is in the tree twice`);
     else {
       nodes.set(id, node);
-      const children = await pages<Node>(weft, `${id}/children/`);
+      const children = await pages<TreeNode>(weft, `${id}/children/`);
       if (children.length !== numchild)
         faults.push(`${id} counts ${numchild} children and has ${children.length}`);
       for (const child of children) {
@@ -89,8 +89,8 @@ async function treeOf(weft: TestServer, { root }: Work, faults: string[]): Promi
 }
 
 /** Expects the last saved content, or the pending one, and a version for each earlier save. */
-async function contentFaults(weft: TestServer, id: string, of: Told<string>): Promise<string[]> {
-  const { status, text, headers } = await ask(weft, "GET", `${id}/content/`);
+async function contentFaults(weft: TestServer, id: string, of: Acknowledged<string>): Promise<string[]> {
+  const { status, text, headers } = await sendRequest(weft, "GET", `${id}/content/`);
   settle(of, (open) => open === text);
   const faults: string[] = [];
   const last = of.done.at(-1) ?? "";
@@ -102,7 +102,7 @@ async function contentFaults(weft: TestServer, id: string, of: Told<string>): Pr
   const found = versions.map(({ etag }) => etag).toReversed();
   if (found.join() !== etags.join()) faults.push(`${id}: ${found.length} versions of ${etags.length} saves`);
   for (const { version_id, etag } of versions.slice(0, 3)) {
-    const one = await ask(weft, "GET", `${id}/versions/${version_id}/`);
+    const one = await sendRequest(weft, "GET", `${id}/versions/${version_id}/`);
     const { content = "" } = one.json as { content?: string };
     if (![content, Buffer.from(content, "base64").toString()].some((kept) => md5(kept) === etag))
       faults.push(`${id}: version ${version_id} cannot be read (${one.status})`);
@@ -113,7 +113,7 @@ async function contentFaults(weft: TestServer, id: string, of: Told<string>): Pr
 async function versionsOf(weft: TestServer, id: string): Promise<{ version_id: string; etag: string }[]> {
   const all: { version_id: string; etag: string }[] = [];
   for (let after = ""; ; ) {
-    const answer = await ask(weft, "GET", `${id}/versions/?page_size=50&version_id=${after}`);
+    const answer = await sendRequest(weft, "GET", `${id}/versions/?page_size=50&version_id=${after}`);
     const page = answer.json as { versions: typeof all; next_version_id_marker: string };
     all.push(...page.versions);
     after = page.next_version_id_marker;
@@ -123,7 +123,7 @@ async function versionsOf(weft: TestServer, id: string): Promise<{ version_id: s
 
 /** Expects each acknowledged line once; the only other lines are pending ones. */
 async function appendedFaults(weft: TestServer, { shared, appended }: Work): Promise<string[]> {
-  const { text } = await ask(weft, "GET", `${shared}/content/`);
+  const { text } = await sendRequest(weft, "GET", `${shared}/content/`);
   const lines = text.split("\n").slice(1, -1);
   for (const of of appended) settle(of, (line) => lines.includes(line));
   const acknowledged = appended.flatMap(({ done }) => done);
@@ -133,7 +133,7 @@ async function appendedFaults(weft: TestServer, { shared, appended }: Work): Pro
 }
 
 /** Expects one event for each move, deletion and creation, and at least one update event for each saved document. */
-export async function eventFaults(weft: TestServer, work: Work): Promise<string[]> {
+export async function findEventIssues(weft: TestServer, work: Work): Promise<string[]> {
   const events = (await weft.events({ source: "documents" })).toReversed().map(({ topic, data }) => {
     const { document_id, previous_parent_id, parent_id } = JSON.parse(data) as Record<string, string>;
     return { topic, id: document_id ?? "", move: `${previous_parent_id} ${parent_id}` };

@@ -9,7 +9,7 @@ const MAKERS = 2;
 const TEXT_MAX = 20_000;
 
 /** Changes of one writer: the acknowledged ones, and the last one while it has no response. */
-export interface Told<Change> {
+export interface Acknowledged<Change> {
   readonly done: Change[];
   open?: Change | undefined;
 }
@@ -24,22 +24,22 @@ export interface Work {
   readonly root: string;
   readonly folders: readonly string[];
   /** Moves by document. All but the last document have two children. */
-  readonly moved: ReadonlyMap<string, Told<Move>>;
+  readonly moved: ReadonlyMap<string, Acknowledged<Move>>;
   /** Saved contents by document. */
-  readonly saved: ReadonlyMap<string, Told<string>>;
+  readonly saved: ReadonlyMap<string, Acknowledged<string>>;
   /** The document that every appender adds lines to. */
   readonly shared: string;
-  readonly appended: readonly Told<string>[];
+  readonly appended: readonly Acknowledged<string>[];
   /** Created documents and deleted ones, by writer. */
-  readonly made: readonly Told<string>[];
-  readonly deleted: readonly Told<string>[];
+  readonly made: readonly Acknowledged<string>[];
+  readonly deleted: readonly Acknowledged<string>[];
 }
 
-const noChanges = <Change>(): Told<Change> => ({ done: [] });
+const noChanges = <Change>(): Acknowledged<Change> => ({ done: [] });
 const anyOf = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 
 /** Sends a request for a path below `/api/v1.0/documents/`; paths end with a slash. */
-export const ask = (
+export const sendRequest = (
   weft: TestServer,
   method: string,
   path: string,
@@ -49,13 +49,15 @@ export const ask = (
   weft.call(method, `//api/v1.0/documents/${path}`, { headers, ...(body === undefined ? {} : { body }) });
 
 async function create(weft: TestServer, parent: string | undefined, title: string): Promise<string> {
-  const answer = await ask(weft, "POST", parent === undefined ? "" : `${parent}/children/`, { title });
+  const answer = await sendRequest(weft, "POST", parent === undefined ? "" : `${parent}/children/`, {
+    title,
+  });
   if (answer.status !== 201) throw new Error(answer.text);
   return (answer.json as { id: string }).id;
 }
 
 /** Creates the tree that the writers change. */
-export async function plant(weft: TestServer): Promise<Work> {
+export async function createDocuments(weft: TestServer): Promise<Work> {
   const root = await create(weft, undefined, "Root");
   const below = async (parent: string, count: number, title: string): Promise<string[]> => {
     const ids: string[] = [];
@@ -68,7 +70,7 @@ export async function plant(weft: TestServer): Promise<Work> {
   const savers = await below(root, SAVERS, "Saved");
   const shared = await create(weft, root, "Shared");
   // The first save gives the document an etag.
-  await ask(weft, "PATCH", `${shared}/content/`, contentOf("lines\n"));
+  await sendRequest(weft, "PATCH", `${shared}/content/`, contentOf("lines\n"));
   // The last folder is itself moved between the others.
   const moved = [...movers, ...folders.slice(-1)];
   return {
@@ -85,7 +87,7 @@ export async function plant(weft: TestServer): Promise<Work> {
 
 /** Sends one change of a writer. It is pending until the response and stays pending if there is none. */
 async function change<Change>(
-  of: Told<Change>,
+  of: Acknowledged<Change>,
   wanted: Change,
   work: () => Promise<TestResponse>,
 ): Promise<TestResponse> {
@@ -97,7 +99,7 @@ async function change<Change>(
 }
 
 /** Runs all writers concurrently until the server is gone. Returns the unexpected error responses. */
-export async function writeUntilGone(weft: TestServer, work: Work): Promise<string[]> {
+export async function writeUntilServerEnds(weft: TestServer, work: Work): Promise<string[]> {
   const refusals: string[] = [];
   const loop = async (once: () => Promise<TestResponse>, mayBe: readonly number[] = []): Promise<void> => {
     for (;;) {
@@ -114,7 +116,7 @@ export async function writeUntilGone(weft: TestServer, work: Work): Promise<stri
   const savers = [...work.saved].map(([id, of], at) =>
     loop(() => {
       const text = `${at} ${of.done.length} ${"text ".repeat(Math.random() * TEXT_MAX)}`;
-      return change(of, text, () => ask(weft, "PATCH", `${id}/content/`, contentOf(text)));
+      return change(of, text, () => sendRequest(weft, "PATCH", `${id}/content/`, contentOf(text)));
     }),
   );
   const appenders = work.appended.map((of, at) => loop(() => append(weft, work.shared, of, at), [409, 412]));
@@ -129,7 +131,7 @@ function move(
   weft: TestServer,
   root: string,
   id: string,
-  of: Told<Move>,
+  of: Acknowledged<Move>,
   folders: readonly string[],
 ): Promise<TestResponse> {
   const folder = anyOf(folders);
@@ -138,30 +140,37 @@ function move(
   const target_document_id = inside ? folder : (folders[0] as string);
   const position = anyOf(inside ? ["first-child", "last-child"] : ["left", "right"]);
   const wanted = { from: of.done.at(-1)?.to ?? root, to: inside ? folder : root };
-  return change(of, wanted, () => ask(weft, "POST", `${id}/move/`, { target_document_id, position }));
+  return change(of, wanted, () => sendRequest(weft, "POST", `${id}/move/`, { target_document_id, position }));
 }
 
 /** Reads the content, adds a line, and saves it with `If-Match`. */
-async function append(weft: TestServer, id: string, of: Told<string>, at: number): Promise<TestResponse> {
-  const before = await ask(weft, "GET", `${id}/content/`);
+async function append(
+  weft: TestServer,
+  id: string,
+  of: Acknowledged<string>,
+  at: number,
+): Promise<TestResponse> {
+  const before = await sendRequest(weft, "GET", `${id}/content/`);
   if (before.status !== 200) return before;
   const line = `${at}-${randomUUID()}`;
   const headers = { "if-match": before.headers.get("etag") };
   return change(of, line, () =>
-    ask(weft, "PATCH", `${id}/content/`, contentOf(`${before.text}${line}\n`), headers),
+    sendRequest(weft, "PATCH", `${id}/content/`, contentOf(`${before.text}${line}\n`), headers),
   );
 }
 
 async function makeAndDelete(
   weft: TestServer,
   work: Work,
-  of: Told<string>,
+  of: Acknowledged<string>,
   at: number,
 ): Promise<TestResponse> {
   const id = randomUUID();
   const parent = anyOf(work.folders.slice(0, -1));
-  const created = await change(of, id, () => ask(weft, "POST", `${parent}/children/`, { id, title: "Made" }));
+  const created = await change(of, id, () =>
+    sendRequest(weft, "POST", `${parent}/children/`, { id, title: "Made" }),
+  );
   const deleted = work.deleted[at];
   if (created.status !== 201 || deleted === undefined || Math.random() < 0.3) return created;
-  return change(deleted, id, () => ask(weft, "DELETE", `${id}/`));
+  return change(deleted, id, () => sendRequest(weft, "DELETE", `${id}/`));
 }

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
-import { eventFaults, faultsOf } from "./document-checks.ts";
-import { plant, type Work, writeUntilGone } from "./document-writers.ts";
+import { findDocumentIssues, findEventIssues } from "./document-checks.ts";
+import { createDocuments, type Work, writeUntilServerEnds } from "./document-writers.ts";
 
 const ROUNDS = 20;
 /** Acknowledged changes before each kill: the minimum, and the maximum of random additional ones. */
@@ -22,23 +22,23 @@ test("each save, move and deletion is applied completely or not at all after kil
   const start = (): Promise<TestServer> => startTestServer({ dataDir, program: [process.execPath, SERVER] });
   let weft = await start();
   try {
-    const work = await plant(weft);
+    const work = await createDocuments(weft);
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const writers = writeUntilGone(weft, work);
+      const writers = writeUntilServerEnds(weft, work);
       const enough = total(work) + CHANGES.min + Math.random() * CHANGES.more;
       await waitUntil("changes", () => total(work) >= enough);
       await sleep(Math.random() * MORE_MS);
       await weft.kill();
       expect(await writers, `round ${round}`).toEqual([]);
       weft = await start();
-      expect(await faultsOf(weft, work), `round ${round}`).toEqual([]);
+      expect(await findDocumentIssues(weft, work), `round ${round}`).toEqual([]);
     }
     for (const [kind, count] of Object.entries(countOf(work))) expect(count, kind).toBeGreaterThan(0);
     weft.child.stdin?.write(`advance ${UPDATE_DELAY_MS}\n`);
     const faults = await waitUntil("all events", async () => {
-      const found = await eventFaults(weft, work);
+      const found = await findEventIssues(weft, work);
       return found.length === 0 ? ["none"] : undefined;
-    }).catch(() => eventFaults(weft, work));
+    }).catch(() => findEventIssues(weft, work));
     expect(faults).toEqual(["none"]);
   } finally {
     await weft.kill();

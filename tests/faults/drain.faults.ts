@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
@@ -13,7 +15,8 @@ test("SIGTERM ends a step that exceeds the drain time and exits with 0; the rest
     "name: long\nsteps: [{name: s, type: bash, command: 'echo $$ > pid; [ $WEFT_ATTEMPT -gt 1 ] || sleep 600; echo attempt $WEFT_ATTEMPT'}]",
   );
   const runId = await first.startRun({ module: "long" });
-  await waitUntil("the step", async () => (await first.steps(runId))["s"]?.status === "running");
+  // "running" is recorded when the step is requested: the command itself may not have started yet.
+  await waitUntil("the command", () => existsSync(join(first.dataDir, "workspaces/long/pid")));
   expect(await first.stop()).toBe(0);
   const second = await startTestServer({ dataDir: first.dataDir });
   running.push(second);

@@ -71,7 +71,7 @@ async function expectRecovered(eventId: string): Promise<void> {
 describe("a failing handler", () => {
   test.each([
     ["throws", "throw", /it threw on purpose/],
-    ["hangs", "hang", /took longer than its 1 s/],
+    ["hangs", "hang", /exceeded its timeout of 1 s/],
   ])("that %s is retried, dead-lettered with the reason, listed and redriven", async (_name, how, reason) => {
     await behave("well");
     await startMisbehaving();

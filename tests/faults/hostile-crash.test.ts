@@ -7,7 +7,7 @@ import { isCrash, type TestDeps, testClock, testDeps } from "../../lib/testing/t
 import { readLog, readRuns, storeWorkflow } from "../../lib/testing/test-workflows.ts";
 import { cancelRun } from "../../lib/workflows/runs/cancel.ts";
 import { fireDueSchedules } from "../../lib/workflows/schedules/fire-due-schedules.ts";
-import { causeOf, JOB, JOB_STEPS, recordFaults, settle } from "./test-hostile-platform.ts";
+import { advanceUntilIdle, causeOf, findRecordIssues, JOB, JOB_STEPS } from "./test-hostile-platform.ts";
 
 const MINUTE = 60_000;
 const CLOCK = `name: tick
@@ -58,7 +58,7 @@ async function crashAtEachCommit({ workflow, act, verify }: Scenario): Promise<n
     if (!crashed) return "survived";
     const recovered = await testDeps({ folder, clock });
     try {
-      await settle(recovered);
+      await advanceUntilIdle(recovered);
       await verify(recovered, acknowledged);
     } catch (cause) {
       throw new Error(`died at commit ${commit}`, { cause });
@@ -91,7 +91,7 @@ test("a crash at any commit of an event and its run neither loses nor duplicates
       await app.drain();
     },
     verify: async (app, acknowledged) => {
-      expect(await recordFaults(app, { job: JOB_STEPS })).toEqual([]);
+      expect(await findRecordIssues(app, { job: JOB_STEPS })).toEqual([]);
       const events = (await readLog(app.deps, { topic: "custom.job" })).records;
       expect(acknowledged ? [1] : [0, 1]).toContain(events.length);
       const runs = await readRuns(app.deps);
@@ -114,8 +114,8 @@ test("a crash at any commit of a schedule's fire produces one event for its slot
     verify: async (app) => {
       // The scheduled rule does this each minute; the slot is past by now.
       await fireDueSchedules(app.deps);
-      await settle(app);
-      expect(await recordFaults(app, { tick: ["only"] })).toEqual([]);
+      await advanceUntilIdle(app);
+      expect(await findRecordIssues(app, { tick: ["only"] })).toEqual([]);
       const fired = (await readLog(app.deps, { topic: "schedule.triggered" })).records;
       const slots = fired.map(({ data }) => (JSON.parse(data) as { slot: string }).slot);
       expect(new Set(slots).size).toBe(slots.length);
@@ -141,7 +141,7 @@ test("a crash at any commit of a cancellation leaves the run cancelled or not ca
       await app.drain();
     },
     verify: async (app, acknowledged) => {
-      expect(await recordFaults(app, { job: JOB_STEPS })).toEqual([]);
+      expect(await findRecordIssues(app, { job: JOB_STEPS })).toEqual([]);
       const runs = await readRuns(app.deps);
       expect(runs).toHaveLength((await readLog(app.deps, { topic: "custom.job" })).total);
       for (const { status } of runs)

@@ -59,7 +59,7 @@ test("a bash step that kills its parent process fails; the server and other runs
   await waitUntil("the other step", () => existsSync(join(weft.dataDir, "workspaces/other/begun")));
   expect(await weft.run({ module: "attack" })).toMatchObject({
     status: "failed",
-    error_message: expect.stringContaining("the command ended the process that runs commands"),
+    error_message: expect.stringContaining("the command ended the process that executes commands"),
   });
   expect((await weft.waitForRun(other)).status).toBe("completed");
   expect((await weft.steps(other))["s"]).toMatchObject({ output: "done", attempt: 2 });

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
-import { type AwsProxy, type Misfortunes, startAwsProxy } from "./test-aws-proxy.ts";
+import { type AwsProxy, type InjectedFailures, startAwsProxy } from "./test-aws-proxy.ts";
 import {
-  allRuns,
+  type Acknowledged,
   emitRelay,
-  relayFaults,
-  startBehind,
-  type Told,
+  findRelayIssues,
+  readAllRuns,
+  startServerBehindProxy,
   WORKFLOW,
-  workOn,
+  waitForRuns,
 } from "./test-cloud-server.ts";
 
 const EVENTS = 5;
@@ -21,12 +21,12 @@ const LARGE = "x".repeat(300_000);
 const STORM_MS = 12_000;
 
 const stack = `storm-${randomUUID().slice(0, 8)}`;
-const responses: Told = { acknowledged: [], refusals: [] };
+const responses: Acknowledged = { acknowledged: [], refusals: [] };
 let proxy: AwsProxy;
 let weft: TestServer;
 beforeAll(async () => {
   proxy = await startAwsProxy(20_260_302);
-  weft = await startBehind(proxy, stack);
+  weft = await startServerBehindProxy(proxy, stack);
   await weft.storeWorkflow(WORKFLOW);
 });
 afterAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await proxy?.[Symbol.asyncDispose]();
 });
 
-const STORMS: readonly [string, Misfortunes, keyof AwsProxy["harm"]][] = [
+const STORMS: readonly [string, InjectedFailures, keyof AwsProxy["harm"]][] = [
   ["requests and parts of batches are throttled", { throttles: 0.3 }, "throttled"],
   ["responses are lost after the request was carried out", { lostAnswers: 0.1 }, "lost"],
   ["messages are delivered twice", { duplicates: 1 }, "doubled"],
@@ -47,11 +47,11 @@ test.each(STORMS)(
     proxy.misbehave(misfortunes);
     for (let n = 0; n < EVENTS; n += 1)
       await emitRelay(weft, responses, `${harm}-${n}`, n === 0 ? { large: LARGE } : {});
-    await workOn(weft, responses, STORM_MS);
+    await waitForRuns(weft, responses, STORM_MS);
     await waitUntil(`harm of ${name}`, () => proxy.harm[harm] - before > HARM_MIN);
     proxy.misbehave({});
-    const runs = await allRuns(weft, stack, responses);
-    expect(await relayFaults(weft, responses, runs)).toEqual([]);
+    const runs = await readAllRuns(weft, stack, responses);
+    expect(await findRelayIssues(weft, responses, runs)).toEqual([]);
     for (const [status] of responses.refusals) expect([429, 503]).toContain(status);
   },
   200_000,

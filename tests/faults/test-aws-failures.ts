@@ -31,7 +31,7 @@ function json(status: number, body: unknown): Reply {
 const textOf = (call: Call, name: string): string => String(call.input?.[name] ?? "");
 
 /** The throttling error of the service. */
-export function refusal(call: Call): Reply {
+export function rejection(call: Call): Reply {
   if (call.input === undefined) {
     const body = Buffer.from(
       "<Error><Code>SlowDown</Code><Message>Reduce your request rate</Message></Error>",
@@ -55,7 +55,7 @@ export function refusal(call: Call): Reply {
 }
 
 /** Throttles every other entry of a batch and forwards the rest. Returns `undefined` if the call is not a batch. */
-export async function spared(call: Call, forward: Forward): Promise<Reply | undefined> {
+export async function throttleHalf(call: Call, forward: Forward): Promise<Reply | undefined> {
   const { operation, input } = call;
   if (operation === "PutEvents") {
     const entries = (input as { Entries: Entries }).Entries;
@@ -108,7 +108,7 @@ const HIDDEN_SECONDS = 6;
 const HIDDEN_WORKER_SECONDS = 33;
 
 /** Returns the input with a shorter `VisibilityTimeout` if the call is `ReceiveMessage`, else the input itself. */
-export function shortened(call: Call): Call["input"] {
+export function shortenVisibility(call: Call): Call["input"] {
   const { operation, input } = call;
   if (operation !== "ReceiveMessage" || input === undefined) return input;
   const asked = Number(input.VisibilityTimeout);

@@ -14,14 +14,14 @@ import {
   answersTwice,
   type Call,
   type Reply,
-  refusal,
+  rejection,
   type Side,
-  shortened,
-  spared,
+  shortenVisibility,
+  throttleHalf,
 } from "./test-aws-failures.ts";
 
 /** Injected failures; numbers are probabilities from 0 to 1. */
-export interface Misfortunes {
+export interface InjectedFailures {
   /** Calls that are throttled, entirely or in part. */
   readonly throttles?: number;
   /** Calls that are carried out and whose connection is closed without a response. */
@@ -37,7 +37,7 @@ export interface AwsProxy extends AsyncDisposable {
   readonly environment: Readonly<Record<"AWS_ENDPOINT_URL" | "AWS_ENDPOINT_URL_DYNAMODB", string>>;
   /** Number of injected failures by kind. */
   readonly harm: Readonly<Record<"throttled" | "lost" | "doubled" | "hung", number>>;
-  misbehave(misfortunes: Misfortunes): void;
+  misbehave(misfortunes: InjectedFailures): void;
   /** Closes the connections of a side and refuses new ones. */
   vanish(side: Side): Promise<void>;
   appear(side: Side): Promise<void>;
@@ -59,7 +59,7 @@ export async function startAwsProxy(seed: number): Promise<AwsProxy> {
   const harm = { throttled: 0, lost: 0, doubled: 0, hung: 0 };
   const agent = new Agent({ keepAlive: true });
   const redeliver = answersTwice();
-  let now: Misfortunes = {};
+  let now: InjectedFailures = {};
   const occurs = (share = 0): boolean => share > 0 && random() < share;
 
   const answer = async (
@@ -79,9 +79,9 @@ export async function startAwsProxy(seed: number): Promise<AwsProxy> {
     let reply: Reply;
     if (occurs(now.throttles)) {
       harm.throttled += 1;
-      reply = (await spared(call, forward)) ?? refusal(call);
+      reply = (await throttleHalf(call, forward)) ?? rejection(call);
     } else {
-      reply = await forward(shortened(call));
+      reply = await forward(shortenVisibility(call));
     }
     const doubled = redeliver(call, reply, () => occurs(now.duplicates));
     if (doubled !== reply) harm.doubled += 1;

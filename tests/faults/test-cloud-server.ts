@@ -34,7 +34,11 @@ steps:
 `;
 
 /** Starts a server on a stack, behind a proxy. The server creates missing resources. */
-export function startBehind(proxy: AwsProxy, stack: string, dataDir?: string): Promise<TestServer> {
+export function startServerBehindProxy(
+  proxy: AwsProxy,
+  stack: string,
+  dataDir?: string,
+): Promise<TestServer> {
   return startTestServer({
     ...(dataDir === undefined ? {} : { dataDir }),
     program: [process.execPath, WEFT, "start", "--localstack"],
@@ -43,7 +47,7 @@ export function startBehind(proxy: AwsProxy, stack: string, dataDir?: string): P
 }
 
 /** Responses to the emitted events. */
-export interface Told {
+export interface Acknowledged {
   /** Ids of events whose record was acknowledged. */
   readonly acknowledged: string[];
   /** Statuses and messages of the error responses. */
@@ -51,7 +55,12 @@ export interface Told {
 }
 
 /** Emits, without a retry, an event that starts a run of WORKFLOW. */
-export async function emitRelay(weft: TestServer, responses: Told, target: string, more = {}): Promise<void> {
+export async function emitRelay(
+  weft: TestServer,
+  responses: Acknowledged,
+  target: string,
+  more = {},
+): Promise<void> {
   const body = { topic: "custom.relay", data: { target, ...more } };
   const { status, message, json } = await weft.call("POST", "/events/emit", { body });
   if (status >= 300) responses.refusals.push([status, message]);
@@ -84,7 +93,10 @@ async function sweepLater(stack: string, laterMs: number): Promise<void> {
 }
 
 /** Returns the runs if every acknowledged event has one and all have ended, else `undefined`. */
-async function finishedRuns(weft: TestServer, responses: Told): Promise<readonly RunRecord[] | undefined> {
+async function finishedRuns(
+  weft: TestServer,
+  responses: Acknowledged,
+): Promise<readonly RunRecord[] | undefined> {
   const answer = await weft.call("GET", "/runs?limit=1000");
   if (answer.status !== 200) return undefined;
   const { data } = answer.json as Page<RunRecord>;
@@ -94,26 +106,30 @@ async function finishedRuns(weft: TestServer, responses: Told): Promise<readonly
 }
 
 /** Waits until the runs of all acknowledged events have ended, at most `atMostMs`: a failure may block them longer. */
-export async function workOn(weft: TestServer, responses: Told, atMostMs: number): Promise<void> {
+export async function waitForRuns(
+  weft: TestServer,
+  responses: Acknowledged,
+  atMostMs: number,
+): Promise<void> {
   const end = performance.now() + atMostMs;
   while (performance.now() < end && (await finishedRuns(weft, responses)) === undefined)
     await sleep(PAUSE_MS);
 }
 
 /** Waits with repeated sweeps until all recorded events are processed and all runs have ended. Returns the runs. */
-export async function allRuns(
+export async function readAllRuns(
   weft: TestServer,
   stack: string,
-  responses: Told,
+  responses: Acknowledged,
 ): Promise<readonly RunRecord[]> {
-  await workOn(weft, responses, FIRST_SWEEP_MS);
+  await waitForRuns(weft, responses, FIRST_SWEEP_MS);
   let laterMs = 0;
   return waitUntil(
     "the end of all runs",
     async () => {
       laterMs += LATER_MS;
       await sweepLater(stack, laterMs);
-      await workOn(weft, responses, SWEEP_INTERVAL_MS);
+      await waitForRuns(weft, responses, SWEEP_INTERVAL_MS);
       const unprocessed = await weft.events({ processed: "false" });
       return unprocessed.length === 0 && finishedRuns(weft, responses);
     },
@@ -122,9 +138,9 @@ export async function allRuns(
 }
 
 /** Checks the records for lost acknowledged events and for duplicates. Returns the faults, none if all is well. */
-export async function relayFaults(
+export async function findRelayIssues(
   weft: TestServer,
-  responses: Told,
+  responses: Acknowledged,
   runs: readonly RunRecord[],
 ): Promise<string[]> {
   const faults: string[] = [];

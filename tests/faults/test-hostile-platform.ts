@@ -43,7 +43,7 @@ const ROUNDS_HOSTILE = 4;
 const ROUNDS_MAX = 30;
 
 /** Retries while the platform returns `throttled` or `unavailable`, as every caller must. */
-export async function through<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function retryFaults<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let faults = 0; ; faults += 1) {
     try {
       return await work();
@@ -57,11 +57,11 @@ export async function through<Result>(work: () => Promise<Result>): Promise<Resu
 
 /** Delivers messages, advances the clock, and runs timers and sweeps. Returns true if no work is left. */
 async function advance(test: TestDeps): Promise<boolean> {
-  await through(() => test.drain());
+  await retryFaults(() => test.drain());
   test.clock.advance(STEP_MS);
-  await through(() => test.tick());
-  const events = await through(() => resendPending(test.deps, 100));
-  const runs = await through(() => resendStalledRuns(test.deps));
+  await retryFaults(() => test.tick());
+  const events = await retryFaults(() => resendPending(test.deps, 100));
+  const runs = await retryFaults(() => resendStalledRuns(test.deps));
   return events + runs === 0 && (await nonEmptyQueues(test)).length === 0;
 }
 
@@ -69,15 +69,15 @@ async function advance(test: TestDeps): Promise<boolean> {
  * Advances a hostile platform by a few rounds. It need not become idle: a message whose deletion or release was
  * rejected stays hidden, and dependent work waits.
  */
-export async function pester(test: TestDeps): Promise<void> {
+export async function advanceWithFailures(test: TestDeps): Promise<void> {
   for (let round = 0; round < ROUNDS_HOSTILE; round += 1) if (await advance(test)) return;
 }
 
 /** Advances a platform without failures until it is idle in two consecutive rounds. Throws if it does not. */
-export async function settle(test: TestDeps): Promise<void> {
+export async function advanceUntilIdle(test: TestDeps): Promise<void> {
   for (let quiet = 0, round = 0; quiet < 2; round += 1) {
     if (round > ROUNDS_MAX)
-      throw new Error(`the house does not come to rest: ${(await nonEmptyQueues(test)).join("; ")}`);
+      throw new Error(`the platform does not become idle: ${(await nonEmptyQueues(test)).join("; ")}`);
     quiet = (await advance(test)) ? quiet + 1 : 0;
   }
 }
@@ -85,7 +85,7 @@ export async function settle(test: TestDeps): Promise<void> {
 /** Names and depths of the queues that are not empty. */
 async function nonEmptyQueues({ deps }: TestDeps): Promise<string[]> {
   const depths = deps.queueNames.map(async (queue) => {
-    const depth = await through(() => deps.queues.depth(queue));
+    const depth = await retryFaults(() => deps.queues.depth(queue));
     return depth.visible + depth.inFlight + depth.delayed === 0 ? [] : `${queue}: ${JSON.stringify(depth)}`;
   });
   return (await Promise.all(depths)).flat();
@@ -105,7 +105,7 @@ const countBy = <Item>(items: readonly Item[], keyOf: (item: Item) => string): M
  * Checks all records and returns the faults: duplicate runs, steps without exactly one result, histories that do not
  * match the state, events that are lost, duplicated, unprocessed or miscounted, dead letters, and remaining messages.
  */
-export async function recordFaults(
+export async function findRecordIssues(
   test: TestDeps,
   stepsOf: Readonly<Record<string, readonly string[]>>,
 ): Promise<string[]> {

@@ -21,8 +21,10 @@ export const route = defineRoute({
   status: 204,
   response: z.void(),
   errors: [403],
-  run: async ({ params, request }, deps: Deps) =>
-    deleteAccess(deps, await requireUser(deps, request), params.id, params.accessId),
+  run: async ({ params, request }, deps: Deps) => {
+    await deleteAccess(deps, await requireUser(deps, request), params.id, params.accessId);
+    await deps.liveConnections.accessChanged(params.id);
+  },
 });
 
 export const handler = toHandler(route, openDeps);

@@ -101,7 +101,7 @@ describe("mails are sent", () => {
     expect(invited).toContain("To: new@example.com");
     expect(invited).toContain("invited you to a document");
     expect(request).toContain("To: owner@weft.local");
-    expect(request).toContain("Ben (ben@example.com) asks for access to a document");
+    expect(request).toContain("Ben (ben@example.com) requests access to a document");
     expect(request).toContain("an editor of the document “Plans”");
   });
 

@@ -1,31 +1,13 @@
-import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { can } from "#lib/documents/requests/can.ts";
-import { requireUser } from "#lib/documents/requests/viewer.ts";
-import { documentsService } from "#lib/documents/service.ts";
-import { accessRecord } from "#lib/documents/sharing/access-record.ts";
-import { updateAccess } from "#lib/documents/sharing/accesses.ts";
-import { accessChangeBody, accessParams } from "#lib/documents/sharing/body.ts";
+import { openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { route as update } from "./update.ts";
 
 /** Reference 1.9, PUT documents/{id}/accesses/{accessId}/. */
 export const route = defineRoute({
-  service: documentsService,
+  ...update,
   operationId: "replaceAccess",
   method: "PUT",
-  path: "/documents/{id}/accesses/{accessId}",
-  summary: "Change the role of an access; user and team cannot change",
-  tag: "Sharing",
-  auth: "required",
-  throttle: "document_access",
-  params: accessParams,
-  body: accessChangeBody,
-  status: 200,
-  response: accessRecord,
-  errors: [403],
-  before: can("accesses_view"),
-  run: async ({ params, body, request }, deps: Deps) =>
-    updateAccess(deps, await requireUser(deps, request), params.id, params.accessId, body),
 });
 
 export const handler = toHandler(route, openDeps);

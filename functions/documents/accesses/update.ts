@@ -24,8 +24,12 @@ export const route = defineRoute({
   response: accessRecord,
   errors: [403],
   before: can("accesses_view"),
-  run: async ({ params, body, request }, deps: Deps) =>
-    updateAccess(deps, await requireUser(deps, request), params.id, params.accessId, body),
+  run: async ({ params, body, request }, deps: Deps) => {
+    const user = await requireUser(deps, request);
+    const access = await updateAccess(deps, user, params.id, params.accessId, body);
+    await deps.liveConnections.accessChanged(params.id);
+    return access;
+  },
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,5 +1,5 @@
-import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { beginUpload, uploadBody, uploadRecord } from "#lib/documents/content/uploads.ts";
+import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
+import { beginUpload, uploadBody, uploadRecord } from "#lib/documents/content/upload-urls.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { can } from "#lib/documents/requests/can.ts";
 import { resolveViewer } from "#lib/documents/requests/viewer.ts";
@@ -23,7 +23,7 @@ export const route = defineRoute({
   response: uploadRecord,
   errors: [403],
   before: can("content_patch"),
-  run: async ({ params, body, request }, deps: Deps) => {
+  run: async ({ params, body, request }, deps: DocumentDeps) => {
     const baseUrl = deps.publicUrl ?? new URL(request.address()).origin;
     return beginUpload(deps, await resolveViewer(deps, request), params.id, {
       bytes: body.bytes,
@@ -33,4 +33,4 @@ export const route = defineRoute({
   },
 });
 
-export const handler = toHandler(route, openDeps);
+export const handler = toHandler(route, openDocumentDeps);

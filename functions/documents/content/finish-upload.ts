@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { finishUpload, uploadIdParam } from "#lib/documents/content/uploads.ts";
+import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
+import { uploadIdParam } from "#lib/documents/content/upload-urls.ts";
+import { finishUpload } from "#lib/documents/content/uploads.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
@@ -22,10 +23,10 @@ export const route = defineRoute({
   status: 204,
   response: z.void(),
   errors: [403, 412, 413],
-  run: async ({ params, request }, deps: Deps) => {
+  run: async ({ params, request }, deps: DocumentDeps) => {
     const viewer = await resolveViewer(deps, request);
     await finishUpload(deps, viewer, params.id, params.uploadId, request.headers["if-match"]);
   },
 });
 
-export const handler = toHandler(route, openDeps);
+export const handler = toHandler(route, openDocumentDeps);

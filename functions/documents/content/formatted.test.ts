@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
 import { createToken } from "#lib/documents/users/tokens.ts";
-import type { Conversion, Converted } from "#lib/platform/converter.ts";
+import type { Conversion, ConversionResult } from "#lib/platform/converter.ts";
 import { PlatformFault } from "#lib/platform/faults.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { call } from "#lib/testing/test-route-call.ts";
@@ -13,7 +13,7 @@ import { route as patch } from "./patch.ts";
 let test: TestDeps;
 let id: string;
 let asked: Conversion[];
-let answer: () => Promise<Converted>;
+let answer: () => Promise<ConversionResult>;
 beforeEach(async () => {
   asked = [];
   answer = async () => ({ ok: true, value: '[{"type":"paragraph"}]' });

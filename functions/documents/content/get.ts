@@ -33,17 +33,17 @@ export const route = defineRoute({
     const content = await readContent(deps, await resolveViewer(deps, request), params.id);
     if (content === undefined)
       return { type: TYPE, headers: { "cache-control": undefined }, content: nothing() };
-    const { head, open } = content;
     const headers = {
       "cache-control": "private, no-cache",
-      etag: `"${head.etag}"`,
-      "last-modified": new Date(head.saved_at).toUTCString(),
-      "x-content-kind": head.kind,
+      etag: `"${content.etag}"`,
+      "last-modified": new Date(content.saved_at).toUTCString(),
+      "x-content-kind": content.kind,
     };
-    if (isNotModified(request.headers, head)) return { status: 304, type: TYPE, headers, content: nothing() };
-    const bytes = await open();
+    if (isNotModified(request.headers, content))
+      return { status: 304, type: TYPE, headers, content: nothing() };
+    const bytes = await content.open();
     const [length, text] =
-      head.kind === "yjs" ? [base64Length(head.bytes), base64Of(bytes)] : [head.bytes, bytes];
+      content.kind === "yjs" ? [base64Length(content.bytes), base64Of(bytes)] : [content.bytes, bytes];
     return { type: TYPE, headers: { ...headers, "content-length": String(length) }, content: text };
   },
 });

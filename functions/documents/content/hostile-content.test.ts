@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { isYjsUpdate } from "#lib/documents/content/yjs-update.ts";
+import { isYjsUpdate } from "#lib/documents/updates/yjs-update.ts";
 import { type ConverterProcess, converterProcess } from "#lib/platform/embedded/converter/client.ts";
 import type { Log } from "#lib/platform/log.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
@@ -38,8 +38,9 @@ const save = (bytes: Uint8Array) =>
 const show = (content_format: string) =>
   call(test.deps, formatted, { params: { id }, query: { content_format }, token: TEST_TOKEN });
 
-/** Saves bytes and reads them in every format; returns the statuses of the save and the reads. */
+/** Saves bytes in a new document and reads them in every format; returns the statuses of the save and the reads. */
 async function through(bytes: Uint8Array, formats: readonly string[] = ["json"]): Promise<number[]> {
+  id = (await call(test.deps, create, { body: {} })).body.id;
   const began = performance.now();
   const { status } = await save(bytes);
   expect([204, 400]).toContain(status);
@@ -181,6 +182,24 @@ describe("a malicious Yjs state", () => {
       await save(paragraphs(["still there"]));
       expect((await show("markdown")).body.content).toBe("still there\n");
       expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    },
+    60_000,
+  );
+
+  it.each(HOSTILE)(
+    "does no harm to a document that others are editing, where it %s",
+    async (_, make) => {
+      id = (await call(test.deps, create, { body: {} })).body.id;
+      await save(paragraphs(["still there"]));
+      const log = await test.deps.updateLogs.open(id);
+      const stop = log.subscribe({ onEntry: () => undefined, onEnd: () => undefined });
+      const { state } = await log.read();
+      expect([204, 400]).toContain((await save(make())).status);
+      stop();
+      log.close();
+      expect((await save(paragraphs(["and again"]))).status).toBe(204);
+      expect([200, 400]).toContain((await show("markdown")).status);
+      expect((await save(state)).status).toBe(204);
     },
     60_000,
   );

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/app/aws.ts";
+import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
 import { authorize } from "#lib/documents/authorization/document-access.ts";
+import { takeEditLock } from "#lib/documents/connections/edit-lock.ts";
 import { Base64Content } from "#lib/documents/content/base64.ts";
 import { CONTENT_BODY_MAX_BYTES, contentBody, decodeContent } from "#lib/documents/content/body.ts";
 import { saveContent } from "#lib/documents/content/save.ts";
@@ -17,7 +18,7 @@ export const route = defineRoute({
   operationId: "updateContent",
   method: "PATCH",
   path: "/documents/{id}/content",
-  summary: "Replace the content of a document; If-Match prevents lost updates",
+  summary: "Save the content of a document, merged with other edits; If-Match prevents lost updates",
   tag: "Content",
   auth: "optional",
   throttle: "document",
@@ -30,15 +31,22 @@ export const route = defineRoute({
   status: 204,
   response: z.void(),
   errors: [403, 412, 413],
-  run: async ({ params, body, request }, deps: Deps) => {
+  run: async ({ params, body, request }, deps: DocumentDeps) => {
     const viewer = await resolveViewer(deps, request);
     const access = await authorize(deps, viewer, params.id, "content_patch");
     const sent = new Base64Content(body.bytes);
     const write = (text: Uint8Array): void => sent.write(text);
-    const { content } = await readLargeJson(documentsService, contentBody, body, { field: "content", write });
+    const { content, websocket } = await readLargeJson(documentsService, contentBody, body, {
+      field: "content",
+      write,
+    });
+    await takeEditLock(deps, params.id, request, websocket);
     sent.write(Buffer.from(content));
-    await saveContent(deps, access, decodeContent(sent), request.headers["if-match"]);
+    await saveContent(deps, access, decodeContent(sent), {
+      ifMatch: request.headers["if-match"],
+      isConnected: websocket === true,
+    });
   },
 });
 
-export const handler = toHandler(route, openDeps);
+export const handler = toHandler(route, openDocumentDeps);

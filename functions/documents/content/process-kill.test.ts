@@ -2,8 +2,11 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import * as Y from "yjs";
+import { convert } from "#lib/conversion/convert.ts";
 import { versionsTable } from "#lib/documents/tables/versions.ts";
 import { toHandler } from "#lib/http/handler.ts";
+import type { Converter } from "#lib/platform/converter.ts";
 import { PlatformFault } from "#lib/platform/faults.ts";
 import { type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";
 import { call } from "#lib/testing/test-handler-call.ts";
@@ -89,6 +92,90 @@ test("a crash at any commit of a save leaves either the old or the new content",
     }
     // At least the blob, the timer and the transaction.
     expect(commits).toBeGreaterThanOrEqual(3);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}, 120_000);
+
+test("a crash while a diverged or older state is saved leaves the content before or after, and all edits", async () => {
+  const root = await mkdtemp(join(tmpdir(), "weft-merge-"));
+  const prepared = join(root, "prepared");
+  const converter: Converter = {
+    convert: async (conversion) => ({ ok: true, value: await convert(conversion) }),
+  };
+  const put = ({ deps }: TestDeps, state: Uint8Array) =>
+    call(deps, patch, { params: { id: ID }, body: { content: Buffer.from(state).toString("base64") } });
+  const textOf = async (at: TestDeps): Promise<string> => {
+    const doc = new Y.Doc();
+    Y.applyUpdate(doc, Buffer.from((await read(at)).text, "base64"));
+    return doc
+      .getXmlFragment("document-store")
+      .toString()
+      .replaceAll(/<[^>]*>/g, "");
+  };
+  /** An editor's copy of a state, after something was typed at the end of its only paragraph. */
+  const typed = (state: Uint8Array, words: string): Uint8Array => {
+    const doc = new Y.Doc();
+    Y.applyUpdate(doc, state);
+    const group = doc.getXmlFragment("document-store").get(0) as Y.XmlElement;
+    const text = ((group.get(0) as Y.XmlElement).get(0) as Y.XmlElement).get(0) as Y.XmlText;
+    text.insert(text.length, words);
+    return Y.encodeStateAsUpdate(doc);
+  };
+  const first = (await convert({ from: "markdown", bytes: Buffer.from("one"), to: "yjs" })) as Uint8Array;
+  const [ana, ben] = [typed(first, " Ana"), typed(first, " Ben")];
+  try {
+    const before = await testDeps({ folder: prepared, converter });
+    await call(
+      before.deps,
+      toHandler(create, async () => before.deps),
+      { body: { id: ID } },
+    );
+    for (const state of [first, ana]) expect((await put(before, state)).status).toBe(204);
+    // An edit that is only in the log.
+    await before.deps.updateLogs.use(ID, async (log) => {
+      const { state } = await log.read();
+      await log.append(Y.diffUpdate(typed(state, "!"), Y.encodeStateVectorFromUpdate(state)), {
+        author: null,
+      });
+    });
+    await before.close();
+    const cases = [
+      { sent: ben, isDone: (text: string) => /^one(?: Ana!? Ben| Ben Ana!?)$/.test(text) },
+      { sent: first, isDone: (text: string) => text === "one" },
+    ];
+    for (const [at, { sent, isDone }] of cases.entries()) {
+      let commits = 0;
+      for (let commit = 1; commit < 60; commit += 1) {
+        const folder = join(root, `${at}-${commit}`);
+        await cp(prepared, folder, { recursive: true });
+        let died = false;
+        const onCrash = (): void => {
+          died = true;
+        };
+        const dying = await testDeps({
+          folder,
+          converter,
+          hostile: { seed: commit, crashAtCommit: commit, onCrash },
+        });
+        const told = (await put(dying, sent)).status === 204;
+        await dying.close();
+        const after = await testDeps({ folder, converter });
+        try {
+          const text = await textOf(after);
+          expect(isDone(text) || (!told && text === "one Ana!"), `${text}, died at ${commit}`).toBe(true);
+          expect(await faultsOf(after)).toEqual([]);
+          expect((await put(after, sent)).status).toBe(204);
+          const last = await textOf(after);
+          expect(isDone(last), `case ${at}: ${text}, then ${last}, died at ${commit}`).toBe(true);
+        } finally {
+          await after.close();
+        }
+        if (!died) break;
+        commits = commit;
+      }
+      expect(commits).toBeGreaterThanOrEqual(2);
+    }
   } finally {
     await rm(root, { recursive: true, force: true });
   }

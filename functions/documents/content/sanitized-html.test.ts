@@ -13,18 +13,18 @@ import { handler as patch } from "./patch.ts";
 /** The used part of the browser that the converter includes. */
 interface Browser {
   readonly window: {
-    readonly document: Node & {
-      readonly body: Node;
+    readonly document: HtmlNode & {
+      readonly body: HtmlNode;
     };
   };
 }
-interface Node {
+interface HtmlNode {
   readonly localName: string;
   readonly textContent: string | null;
   readonly attributes: Iterable<{ readonly name: string; readonly value: string }>;
   getAttribute(name: string): string | null;
-  querySelector(selector: string): Node | null;
-  querySelectorAll(selector: string): Iterable<Node>;
+  querySelector(selector: string): HtmlNode | null;
+  querySelectorAll(selector: string): Iterable<HtmlNode>;
 }
 const { JSDOM } = createRequire(import.meta.resolve("@blocknote/server-util"))("jsdom") as {
   readonly JSDOM: new (html: string) => Browser;

@@ -43,6 +43,7 @@ describe("edits of a document", () => {
       parent_id: null,
       changed: ["content"],
       user_id: expect.any(String),
+      user_ids: [all[0]?.user_id],
     });
     for (const data of all) expect(TOPICS["documents.updated"].data.parse(data)).toEqual(data);
     await wait(600);

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isUploadAllowed } from "#lib/documents/content/uploads.ts";
+import { isUploadAllowed } from "#lib/documents/content/upload-urls.ts";
 import { CONTENT_MAX_BYTES } from "#lib/documents/tables/versions.ts";
 import { createToken, revokeToken } from "#lib/documents/users/tokens.ts";
 import { hashToken, ownerAuthenticator } from "#lib/http/auth.ts";
@@ -48,7 +48,7 @@ async function* chunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
 }
 const put = async (url: string, bytes: Uint8Array) =>
-  test.uploads.find(new URL(url).pathname)?.take(chunks(bytes));
+  test.uploads.find(new URL(url).pathname)?.receive(chunks(bytes));
 /** Uploads content up to the finish call; returns the upload's id. */
 async function sent(content: Uint8Array | string): Promise<string> {
   const bytes = Buffer.from(content);
@@ -128,7 +128,7 @@ describe("content that is uploaded directly", () => {
     expect((await end(json.id)).status).toBe(204);
     expect((await end(json.id, { "if-match": '"gone"' })).status).toBe(204);
     expect((await read()).text).toBe("two");
-    expect(await put(json.url, Buffer.from("six"))).toBe("taken already");
+    expect(await put(json.url, Buffer.from("six"))).toBe("already stored");
     expect((await read()).text).toBe("two");
   });
 

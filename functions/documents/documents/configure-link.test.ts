@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { createUser, grant, type TestUser } from "#lib/testing/test-documents.ts";
+import { createUser, grantRole, type TestUser } from "#lib/testing/test-documents.ts";
 import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as configureLink } from "./configure-link.ts";
@@ -111,10 +111,10 @@ describe("the link of a document", () => {
 
   it("requires management rights, which are checked before the body", async () => {
     const top = await root();
-    await grant(test.deps, top, ann.id, "editor");
+    await grantRole(test.deps, top, ann.id, "editor");
     expect([(await set(top, {}, ann.token)).status, (await set(top, {}, null)).status]).toEqual([403, 401]);
     const bea = await createUser(test.deps, "bea");
-    await grant(test.deps, top, bea.id, "administrator");
+    await grantRole(test.deps, top, bea.id, "administrator");
     expect((await set(top, { link_reach: "public", link_role: "reader" }, bea.token)).status).toBe(200);
     await call(test.deps, remove, { params: { id: top } });
     expect([(await set(top, {})).status, (await set(top, {}, bea.token)).status]).toEqual([403, 404]);

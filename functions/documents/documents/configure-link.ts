@@ -25,8 +25,11 @@ export const route = defineRoute({
   response: z.object({ link_reach: z.enum(LINK_REACHES), link_role: z.enum(LINK_ROLES) }),
   errors: [403],
   before: can("link_configuration"),
-  run: async ({ params, body, request }, deps: Deps) =>
-    configureLink(deps, await resolveViewer(deps, request), params.id, body),
+  run: async ({ params, body, request }, deps: Deps) => {
+    const link = await configureLink(deps, await resolveViewer(deps, request), params.id, body);
+    await deps.liveConnections.accessChanged(params.id);
+    return link;
+  },
 });
 
 export const handler = toHandler(route, openDeps);

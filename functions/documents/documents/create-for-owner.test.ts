@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { planUser } from "#lib/documents/users/users.ts";
-import type { Conversion, Converted } from "#lib/platform/converter.ts";
+import type { Conversion, ConversionResult } from "#lib/platform/converter.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { call as callHandler } from "#lib/testing/test-handler-call.ts";
 import { call } from "#lib/testing/test-route-call.ts";
@@ -27,7 +27,7 @@ const yjs = (): Uint8Array => {
 
 let test: TestDeps;
 let asked: Conversion[];
-let answer: Converted;
+let answer: ConversionResult;
 const open = async (settings: Record<string, string> = {}): Promise<void> => {
   await test?.close();
   test = await testDeps({

@@ -13,7 +13,7 @@ export const route = defineRoute({
   method: "POST",
   path: "/documents/create-for-owner",
   summary:
-    "Make a document of markdown for somebody: for servers, with a token of SERVER_TO_SERVER_API_TOKENS",
+    "Create a document from markdown on behalf of a user; for servers with a token of SERVER_TO_SERVER_API_TOKENS",
   tag: "Documents",
   auth: "none",
   throttle: "document",

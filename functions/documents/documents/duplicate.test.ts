@@ -9,7 +9,7 @@ import { getUser, OWNER_ID } from "#lib/documents/users/users.ts";
 import { isCrash, TEST_TOKEN, type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";
 import {
   createUser,
-  grant,
+  grantRole,
   grantTeam,
   listChildren,
   listRoles,
@@ -54,7 +54,7 @@ const titles = async (parent: string): Promise<string[]> =>
 describe("a copy", () => {
   it("of a root is a root of the caller, without accesses of others", async () => {
     const original = await root("Plan");
-    await grant(test.deps, original, ann.id, "administrator");
+    await grantRole(test.deps, original, ann.id, "administrator");
     await setLink(test.deps, original, "public", "editor");
     const { status, body } = await copy(original, {}, ann.token);
     expect([status, Object.keys(body)]).toEqual([201, ["id"]]);
@@ -76,8 +76,8 @@ describe("a copy", () => {
   it("has the same link and accesses if requested and if the caller manages them", async () => {
     const original = await root("Plan");
     const bea = await createUser(test.deps, "bea");
-    await grant(test.deps, original, ann.id, "administrator");
-    await grant(test.deps, original, bea.id, "reader");
+    await grantRole(test.deps, original, ann.id, "administrator");
+    await grantRole(test.deps, original, bea.id, "reader");
     await grantTeam(test.deps, original, "writers", "editor");
     await setLink(test.deps, original, "authenticated", "commenter");
     const { body: managed } = await copy(original, { with_accesses: true }, ann.token);
@@ -96,7 +96,7 @@ describe("a copy", () => {
     const top = await root("top");
     const original = await child(top, "a");
     await child(top, "b");
-    await grant(test.deps, top, ann.id, "editor");
+    await grantRole(test.deps, top, ann.id, "editor");
     const { body: beside } = await copy(original, {}, ann.token);
     expect(await titles(top)).toEqual(["a", "b", "Copy of a"]);
     expect(await read(beside.id, ann.token)).toMatchObject({
@@ -107,7 +107,7 @@ describe("a copy", () => {
     });
     expect((await read(top)).numchild).toBe(3);
     const bea = await createUser(test.deps, "bea");
-    await grant(test.deps, top, bea.id, "commenter");
+    await grantRole(test.deps, top, bea.id, "commenter");
     await setLink(test.deps, top, "public", "editor");
     const { body: apart } = await copy(original, {}, bea.token);
     expect(await read(apart.id, bea.token)).toMatchObject({ depth: 1, user_role: "owner" });
@@ -121,7 +121,7 @@ describe("a copy", () => {
     const gone = await child(a, "gone");
     await child(gone, "below");
     await call(test.deps, remove, { params: { id: gone } });
-    await grant(test.deps, c, ann.id, "editor");
+    await grantRole(test.deps, c, ann.id, "editor");
     await setLink(test.deps, b, "public", "reader");
     const { body } = await copy(top, { with_descendants: true, with_accesses: true });
     const [one = "", other = ""] = await listChildren(test.deps, body.id);
@@ -232,7 +232,7 @@ describe("an interrupted copy", () => {
       const top = await root("top", before.deps);
       const original = await child(top, "a", before.deps);
       for (let n = 0; n < 70; n += 1) await child(original, `${n}`, before.deps);
-      await grant(before.deps, original, (await createUser(before.deps, "ann")).id, "reader");
+      await grantRole(before.deps, original, (await createUser(before.deps, "ann")).id, "reader");
       const user = await getUser(before.deps, OWNER_ID);
       await before.close();
 

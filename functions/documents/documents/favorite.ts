@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "favoriteDocument",
   method: "POST",
   path: "/documents/{id}/favorite",
-  summary: "Add a document to the favorites",
+  summary: "Add a document to the caller's favorites",
   tag: "Documents",
   auth: "required",
   throttle: "document",

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "leaveDocument",
   method: "POST",
   path: "/documents/{id}/leave",
-  summary: "Give up the caller's access to a document and its descendants",
+  summary: "Remove the caller's access to a document and its descendants",
   tag: "Documents",
   auth: "required",
   throttle: "document",

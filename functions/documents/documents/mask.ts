@@ -1,27 +1,17 @@
-import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { documentParams } from "#lib/documents/fields.ts";
 import { setMasked } from "#lib/documents/records/favorites.ts";
 import { requireUser } from "#lib/documents/requests/viewer.ts";
-import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { HttpResponse } from "#lib/http/response.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { route as favorite } from "./favorite.ts";
 
 /** Reference 1.6, POST documents/{id}/mask/. */
 export const route = defineRoute({
-  service: documentsService,
+  ...favorite,
   operationId: "maskDocument",
-  method: "POST",
   path: "/documents/{id}/mask",
   summary: "Mask a document that the caller has opened, so that lists can exclude it",
-  tag: "Documents",
-  auth: "required",
-  throttle: "document",
-  params: documentParams,
-  status: 201,
-  response: z.object({ detail: z.string() }),
-  errors: [403],
   run: async ({ params, request }, deps: Deps) => {
     const changed = await setMasked(deps, await requireUser(deps, request), params.id, true);
     if (changed) return { detail: "Document was masked" };

@@ -12,14 +12,14 @@ import { readAll } from "#lib/events/read-all.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import {
   createUser,
-  grant,
+  grantRole,
   grantTeam,
   listChildren,
   listRoles,
   readDocument,
   setLink,
   type TestUser,
-  write,
+  writeRows,
 } from "#lib/testing/test-documents.ts";
 import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
@@ -160,7 +160,7 @@ describe("a move", () => {
     await setLink(test.deps, theirs, "public", "editor");
     expect((await move(theirs, mine, "last-child", ann.token)).status).toBe(403);
     expect((await move(theirs, mine, "last-child", null)).status).toBe(401);
-    await grant(test.deps, theirs, ann.id, "administrator");
+    await grantRole(test.deps, theirs, ann.id, "administrator");
     expect(await move(inTheirs, mine, "last-child", ann.token)).toEqual(DONE);
   });
 
@@ -205,7 +205,7 @@ describe("permissions of a moved document", () => {
   it("stay within its tree", async () => {
     const top = await root();
     const [a, b] = [await child(top), await child(top)];
-    await grant(test.deps, a, ann.id, "editor");
+    await grantRole(test.deps, a, ann.id, "editor");
     await move(a, b);
     expect(await listRoles(test.deps, a)).toEqual([`${ann.id} editor`]);
     expect(await statusOf(a, ann.token)).toBe(200);
@@ -216,9 +216,9 @@ describe("permissions of a moved document", () => {
     const [from, to] = [await root(), await root()];
     const moved = await child(from);
     const leaf = await child(moved);
-    await grant(test.deps, moved, ann.id, "editor");
+    await grantRole(test.deps, moved, ann.id, "editor");
     await grantTeam(test.deps, moved, "writers", "reader");
-    await grant(test.deps, leaf, ann.id, "reader");
+    await grantRole(test.deps, leaf, ann.id, "reader");
     expect(await move(moved, to)).toEqual(DONE);
     expect(await listRoles(test.deps, moved)).toEqual([]);
     expect(await listRoles(test.deps, leaf)).toEqual([`${ann.id} reader`]);
@@ -230,7 +230,7 @@ describe("permissions of a moved document", () => {
 
   it("are removed when a root gets a parent", async () => {
     const [moved, to] = [await root(), await root()];
-    await grant(test.deps, moved, ann.id, "administrator");
+    await grantRole(test.deps, moved, ann.id, "administrator");
     expect(await move(moved, to)).toEqual(DONE);
     expect(await listRoles(test.deps, moved)).toEqual([]);
     expect(await statusOf(moved, ann.token)).toBe(403);
@@ -241,9 +241,9 @@ describe("permissions of a moved document", () => {
     const moved = await child(await child(from));
     const [bea, cid] = [await createUser(test.deps, "bea"), await createUser(test.deps, "cid")];
     await grantTeam(test.deps, from, "writers", "owner");
-    await grant(test.deps, from, bea.id, "administrator");
-    await grant(test.deps, moved, OWNER_ID, "reader");
-    await grant(test.deps, moved, cid.id, "owner");
+    await grantRole(test.deps, from, bea.id, "administrator");
+    await grantRole(test.deps, moved, OWNER_ID, "reader");
+    await grantRole(test.deps, moved, cid.id, "owner");
     test.clock.advance(1_000);
     expect(await move(moved, beside, "left", bea.token)).toEqual(DONE);
     expect(await listRoles(test.deps, moved)).toEqual([`${OWNER_ID} owner`, "writers owner"]);
@@ -256,12 +256,12 @@ describe("permissions of a moved document", () => {
   /** A root with users, teams and invitations. */
   async function shared(people: number, invited: number, role: Role = "reader"): Promise<string> {
     const id = await root();
-    await grant(test.deps, id, ann.id, role);
-    for (let each = 0; each < people; each += 1) await grant(test.deps, id, test.deps.ids.random(), role);
+    await grantRole(test.deps, id, ann.id, role);
+    for (let each = 0; each < people; each += 1) await grantRole(test.deps, id, test.deps.ids.random(), role);
     for (let each = 0; each < invited; each += 1) {
       const email = `guest-${each}@example.org`;
       const made = { document: id, email, role: "reader", issuer: OWNER_ID } as const;
-      await write(test.deps, planInvitation(test.deps, made).writes);
+      await writeRows(test.deps, planInvitation(test.deps, made).writes);
     }
     return id;
   }
@@ -296,7 +296,7 @@ describe("permissions of a moved document", () => {
     const { accesses, pending_move } = await readDocument(test.deps, moved);
     expect([accesses, pending_move]).toEqual([0, undefined]);
     expect(await statusOf(moved, ann.token)).toBe(403);
-    await grant(test.deps, moved, ann.id, "editor");
+    await grantRole(test.deps, moved, ann.id, "editor");
     expect(await seenNow(moved, ann.token)).toBe("2 editor 1");
   });
 
@@ -304,8 +304,8 @@ describe("permissions of a moved document", () => {
     const [from, beside] = [await shared(60, 0, "owner"), await root(ann.token)];
     const moved = await child(from);
     const bea = await createUser(test.deps, "bea");
-    await grant(test.deps, moved, bea.id, "owner");
-    await grant(test.deps, moved, ann.id, "reader");
+    await grantRole(test.deps, moved, bea.id, "owner");
+    await grantRole(test.deps, moved, ann.id, "reader");
     expect(await move(moved, beside, "left")).toEqual(DONE);
     expect(await listRoles(test.deps, moved)).toEqual(await listRoles(test.deps, from));
     expect([await seenNow(moved, ann.token), await seenNow(moved, bea.token)]).toEqual(["1 owner 62", 403]);
@@ -334,7 +334,7 @@ describe("permissions of a moved document", () => {
         const moved = toRoot ? await child(from) : from;
         if (toRoot)
           for (let each = 0; each < 45; each += 1)
-            await grant(test.deps, moved, test.deps.ids.random(), "reader");
+            await grantRole(test.deps, moved, test.deps.ids.random(), "reader");
         const deps = { ...test.deps, outbox: dying(test.deps.outbox), tables: dying(test.deps.tables) };
         const body = { target_document_id: beside, position: toRoot ? "left" : "last-child" };
         const before = await readDocument(test.deps, moved);
@@ -360,7 +360,8 @@ describe("permissions of a moved document", () => {
     const from = await shared(45, 45, "owner");
     const beside = await root(ann.token);
     const moved = await child(from);
-    for (let each = 0; each < 45; each += 1) await grant(test.deps, moved, test.deps.ids.random(), "reader");
+    for (let each = 0; each < 45; each += 1)
+      await grantRole(test.deps, moved, test.deps.ids.random(), "reader");
     let stops = 1;
     const { outbox } = test.deps;
     const commit: typeof outbox.commit = async (change) => {
@@ -387,11 +388,11 @@ describe("permissions of a moved document", () => {
   it("always include an owner: a document without one cannot become a root", async () => {
     const [from, beside] = [await root(), await root()];
     const moved = await child(from);
-    await grant(test.deps, from, ann.id, "administrator");
-    await grant(test.deps, moved, ann.id, "owner");
+    await grantRole(test.deps, from, ann.id, "administrator");
+    await grantRole(test.deps, moved, ann.id, "owner");
     const id = accessId(from, { user: OWNER_ID });
     const fewer = { add: { accesses: -1, owners: -1 } };
-    await write(test.deps, [
+    await writeRows(test.deps, [
       { op: "delete", table: accessesTable, key: accessKey(from, id) },
       { op: "update", table: documentsTable, key: documentKey(from), change: fewer },
     ]);
@@ -401,7 +402,7 @@ describe("permissions of a moved document", () => {
 
   it("are reduced to the owners' if a root remains one", async () => {
     const [moved, beside] = [await root(), await root()];
-    await grant(test.deps, moved, ann.id, "reader");
+    await grantRole(test.deps, moved, ann.id, "reader");
     expect(await move(moved, beside, "right")).toEqual(DONE);
     expect(await listRoles(test.deps, moved)).toEqual([`${OWNER_ID} owner`]);
     expect(await readDocument(test.deps, moved)).toMatchObject({ accesses: 1, owners: 1 });

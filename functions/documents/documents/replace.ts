@@ -1,32 +1,16 @@
-import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { documentParams } from "#lib/documents/fields.ts";
-import { updateBody } from "#lib/documents/records/body.ts";
-import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { updateDocument } from "#lib/documents/records/update.ts";
+import { openDeps } from "#lib/app/aws.ts";
 import { can } from "#lib/documents/requests/can.ts";
-import { resolveViewer } from "#lib/documents/requests/viewer.ts";
-import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { route as update } from "./update.ts";
 
 /** Reference 1.2, PUT documents/{id}/. */
 export const route = defineRoute({
-  service: documentsService,
+  ...update,
   operationId: "replaceDocument",
   method: "PUT",
-  path: "/documents/{id}",
   summary: "Update the title and excerpt of a document; omitted fields do not change",
-  tag: "Documents",
-  auth: "optional",
-  throttle: "document",
-  params: documentParams,
-  body: updateBody,
-  status: 200,
-  response: documentRecord,
-  errors: [403],
   before: can("update"),
-  run: async ({ params, body, request }, deps: Deps) =>
-    toDocument(await updateDocument(deps, await resolveViewer(deps, request), params.id, body)),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NODES_MAX } from "#lib/documents/records/tree.ts";
 import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { createUser, grant, readDocument, setLink, type TestUser } from "#lib/testing/test-documents.ts";
+import { createUser, grantRole, readDocument, setLink, type TestUser } from "#lib/testing/test-documents.ts";
 import { call } from "#lib/testing/test-route-call.ts";
 import { route as create } from "./create.ts";
 import { route as createChild } from "./create-child.ts";
@@ -28,12 +28,12 @@ const child = async (id: string, title: string): Promise<string> =>
   (await call(test.deps, createChild, { params: { id }, body: { title } })).body.id;
 const tree = (id: string, token: Token = TEST_TOKEN) => call(test.deps, getTree, { params: { id }, token });
 
-interface Node {
+interface TreeNode {
   readonly title: string;
-  readonly children: readonly Node[];
+  readonly children: readonly TreeNode[];
 }
 /** `a(b c(d))` */
-const drawn = ({ title, children }: Node): string =>
+const drawn = ({ title, children }: TreeNode): string =>
   `${title}${children.length === 0 ? "" : `(${children.map(drawn).join(" ")})`}`;
 
 /** a has the children b and c, c has d and e, e has f and g; b has h. */
@@ -61,12 +61,12 @@ describe("a tree", () => {
     const { body } = await tree(e);
     const [, inTree] = body.children;
     const { body: page } = await call(test.deps, listChildren, { params: { id: c } });
-    expect(inTree.children.map(({ children: _, ...rest }: Node) => rest)).toEqual(page.results);
+    expect(inTree.children.map(({ children: _, ...rest }: TreeNode) => rest)).toEqual(page.results);
   });
 
   it("starts at the highest document that the caller may read", async () => {
     const { a, c, d, e, f } = await grown();
-    await grant(test.deps, e, ann.id, "reader");
+    await grantRole(test.deps, e, ann.id, "reader");
     expect(drawn((await tree(f, ann.token)).body)).toBe("e(f g)");
     expect([(await tree(d, ann.token)).status, (await tree(d, null)).status]).toEqual([403, 401]);
     await setLink(test.deps, c, "authenticated", "reader");

@@ -1,27 +1,20 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { documentParams } from "#lib/documents/fields.ts";
 import { setFavorite } from "#lib/documents/records/favorites.ts";
 import { requireUser } from "#lib/documents/requests/viewer.ts";
-import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { HttpResponse } from "#lib/http/response.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { route as favorite } from "./favorite.ts";
 
 /** Reference 1.6, DELETE documents/{id}/favorite/. */
 export const route = defineRoute({
-  service: documentsService,
+  ...favorite,
   operationId: "unfavoriteDocument",
   method: "DELETE",
-  path: "/documents/{id}/favorite",
-  summary: "Remove a document from the favorites",
-  tag: "Documents",
-  auth: "required",
-  throttle: "document",
-  params: documentParams,
+  summary: "Remove a document from the caller's favorites",
   status: 204,
   response: z.void(),
-  errors: [403],
   run: async ({ params, request }, deps: Deps) => {
     const changed = await setFavorite(deps, await requireUser(deps, request), params.id, false);
     return changed

@@ -1,4 +1,6 @@
 import { type Deps, openDeps } from "#lib/app/aws.ts";
+import { authorize } from "#lib/documents/authorization/document-access.ts";
+import { takeEditLock } from "#lib/documents/connections/edit-lock.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { updateBody } from "#lib/documents/records/body.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
@@ -25,8 +27,12 @@ export const route = defineRoute({
   response: documentRecord,
   errors: [403],
   before: can("partial_update"),
-  run: async ({ params, body, request }, deps: Deps) =>
-    toDocument(await updateDocument(deps, await resolveViewer(deps, request), params.id, body)),
+  run: async ({ params, body, request }, deps: Deps) => {
+    const viewer = await resolveViewer(deps, request);
+    await authorize(deps, viewer, params.id, "partial_update");
+    await takeEditLock(deps, params.id, request, body.websocket);
+    return toDocument(await updateDocument(deps, viewer, params.id, body));
+  },
 });
 
 export const handler = toHandler(route, openDeps);

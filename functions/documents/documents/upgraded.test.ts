@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import type { Key, TableSpec } from "#lib/platform/tables.ts";
 import { testClock, testDeps } from "#lib/testing/test-deps.ts";
-import { createUser, grant } from "#lib/testing/test-documents.ts";
+import { createUser, grantRole } from "#lib/testing/test-documents.ts";
 import { call as callHandler } from "#lib/testing/test-handler-call.ts";
 import { call } from "#lib/testing/test-route-call.ts";
 import { openUpgradePlatform } from "#lib/upgrades/test-upgrade-platform.ts";
@@ -64,7 +64,7 @@ it("the content that the upgrade moved is the document's content, and its first 
     const clock = testClock(Date.parse("2020-01-01T00:00:00Z"));
     const { deps, close: end } = await testDeps({ folder, clock });
     const ada = await createUser(deps, "ada");
-    for (const [at] of TITLES.entries()) await grant(deps, idOf(at), ada.id, "owner");
+    for (const [at] of TITLES.entries()) await grantRole(deps, idOf(at), ada.id, "owner");
     clock.advance(Date.parse("2026-06-01T00:00:00Z") - clock.now());
     for (const [at, was] of CONTENT.entries()) {
       const asked = { params: { id: idOf(at) }, token: ada.token };

@@ -4,7 +4,7 @@ import { planInvitation } from "#lib/documents/sharing/invitations.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { getUser } from "#lib/documents/users/users.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { write } from "#lib/testing/test-documents.ts";
+import { writeRows } from "#lib/testing/test-documents.ts";
 import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as share } from "../accesses/create.ts";
@@ -262,7 +262,7 @@ describe("a new user with the address", () => {
     const anna = await person("anna");
     await call(test.deps, me, { token: anna.token });
     const made = { document: root, email: "anna@example.com", role: "editor", issuer: null } as const;
-    await write(test.deps, planInvitation(test.deps, made).writes);
+    await writeRows(test.deps, planInvitation(test.deps, made).writes);
     expect(await roleOf(anna)).toBeUndefined();
     expect((await call(test.deps, me, { token: anna.token })).status).toBe(200);
     expect(await roleOf(anna)).toBe("editor");

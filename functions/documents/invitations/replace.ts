@@ -1,31 +1,15 @@
-import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { can } from "#lib/documents/requests/can.ts";
-import { requireUser } from "#lib/documents/requests/viewer.ts";
-import { documentsService } from "#lib/documents/service.ts";
-import { invitationParams } from "#lib/documents/sharing/body.ts";
-import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
-import { updateInvitation } from "#lib/documents/sharing/invitations.ts";
+import { openDeps } from "#lib/app/aws.ts";
+import { invitationBody } from "#lib/documents/sharing/invitation-record.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { route as update } from "./update.ts";
 
 /** Reference 1.10, PUT documents/{id}/invitations/{invitation_id}/. */
 export const route = defineRoute({
-  service: documentsService,
+  ...update,
   operationId: "replaceInvitation",
   method: "PUT",
-  path: "/documents/{id}/invitations/{invitationId}",
-  summary: "Update the role or email address of an invitation",
-  tag: "Sharing",
-  auth: "required",
-  throttle: "invitation",
-  params: invitationParams,
   body: invitationBody,
-  status: 200,
-  response: invitationRecord,
-  errors: [403],
-  before: can("accesses_manage"),
-  run: async ({ params, body, request }, deps: Deps) =>
-    updateInvitation(deps, await requireUser(deps, request), params.id, params.invitationId, body),
 });
 
 export const handler = toHandler(route, openDeps);

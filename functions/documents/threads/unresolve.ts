@@ -1,25 +1,16 @@
-import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { resolveViewer } from "#lib/documents/requests/viewer.ts";
-import { documentsService } from "#lib/documents/service.ts";
-import { threadParams } from "#lib/documents/threads/body.ts";
 import { resolveThread } from "#lib/documents/threads/threads.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { route as resolve } from "./resolve.ts";
 
 /** Reference 1.12, POST threads/{tid}/unresolve/. */
 export const route = defineRoute({
-  service: documentsService,
+  ...resolve,
   operationId: "unresolveThread",
-  method: "POST",
   path: "/documents/{id}/threads/{thread}/unresolve",
   summary: "Reopen a resolved thread, as its creator or a manager of the document",
-  tag: "Comments",
-  auth: "optional",
-  params: threadParams,
-  status: 204,
-  response: z.void(),
-  errors: [403],
   run: async ({ params, request }, deps: Deps) =>
     resolveThread(deps, await resolveViewer(deps, request), params, false),
 });

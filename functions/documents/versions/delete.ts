@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/app/aws.ts";
+import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
 import { deleteVersion, versionIdParam } from "#lib/documents/content/versions.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { resolveViewer } from "#lib/documents/requests/viewer.ts";
@@ -21,8 +21,8 @@ export const route = defineRoute({
   status: 204,
   response: z.void(),
   errors: [403],
-  run: async ({ params, request }, deps: Deps) =>
+  run: async ({ params, request }, deps: DocumentDeps) =>
     deleteVersion(deps, await resolveViewer(deps, request), params.id, params.versionId),
 });
 
-export const handler = toHandler(route, openDeps);
+export const handler = toHandler(route, openDocumentDeps);

@@ -31,7 +31,7 @@ beforeEach(async () => {
           source: "httpx",
           data_type: "asset",
           data: { host: "a" },
-          tells: "asset",
+          effect: "asset",
         },
         {
           workspace: "",
@@ -39,7 +39,7 @@ beforeEach(async () => {
           source: "",
           data_type: "",
           data: { counter: "urls", add: 3 },
-          tells: "totals",
+          effect: "totals",
         },
         {
           workspace: "",
@@ -47,7 +47,7 @@ beforeEach(async () => {
           source: "",
           data_type: "",
           data: { artifact_path: "out/r.md", artifact_type: "report", size_bytes: 3, line_count: 1 },
-          tells: "artifact",
+          effect: "artifact",
         },
       ],
     }),
@@ -64,7 +64,7 @@ const register = (...paths: readonly string[]) =>
     paths.map((artifact_path) => ({
       topic: "a",
       source: "",
-      tells: "artifact",
+      effect: "artifact",
       workspace: "w",
       data: { artifact_path },
     })),
@@ -93,7 +93,7 @@ it("artifacts of a run's script are stored once, in the run's workspace, despite
   const { run_id } = await startRun(test.deps, { module: "one", target: "t", workspace: "w" });
   await test.drain();
   for (const name of ["artifacts", "workspaces"] as const)
-    for (const pk of listPartitions(name, "mark"))
+    for (const pk of listPartitions(name, "pending"))
       expect(
         await readAll(test.deps, listEntriesTable, { pk }),
         `what waits for the index of ${name}`,
@@ -213,6 +213,6 @@ describe("a file of a workspace", () => {
 
   it("requires a path", async () => {
     const answer = await call(test.deps, download, { params: { workspace: "w" } });
-    expect([answer.status, answer.json.message]).toEqual([400, "query.artifact_path: must be given"]);
+    expect([answer.status, answer.json.message]).toEqual([400, "query.artifact_path: is required"]);
   });
 });

@@ -12,16 +12,16 @@ export const route = defineRoute({
   operationId: "downloadArtifact",
   method: "GET",
   path: "/artifacts/{workspace}",
-  summary: "A file of a workspace",
+  summary: "Download a file of a workspace",
   tag: "Artifacts",
   auth: "required",
   params: z.object({ workspace: z.string().max(1024) }),
   query: z.object({
     artifact_path: z
-      .string("must be given")
-      .min(1, "must be given")
+      .string("is required")
+      .min(1, "is required")
       .max(1024)
-      .describe("Below the workspace"),
+      .describe("Path relative to the workspace"),
   }),
   status: 200,
   response: z.custom<FileResponse>(),

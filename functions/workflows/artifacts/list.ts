@@ -18,8 +18,8 @@ export const route = defineRoute({
   query: z.object({
     workspace: textQuery,
     artifact_type: textQuery,
-    search: textQuery.describe("Part of the name or path"),
-    verify_exist: booleanQuery.describe("Whether to look if each is there"),
+    search: textQuery.describe("Substring of the name or path"),
+    verify_exist: booleanQuery.describe("Whether to check that each file exists"),
     ...pageQuery,
   }),
   status: 200,

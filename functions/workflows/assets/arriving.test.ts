@@ -47,7 +47,7 @@ async function paged(total: number): Promise<string[]> {
 }
 
 async function waiting(): Promise<number> {
-  const marks = listPartitions("assets", "mark").map((pk) => readAll(test.deps, listEntriesTable, { pk }));
+  const marks = listPartitions("assets", "pending").map((pk) => readAll(test.deps, listEntriesTable, { pk }));
   const tail = tailPartitions("tail").map((pk) => readAll(test.deps, eventTailTable, { pk }));
   return (await Promise.all([...marks, ...tail])).flat().length;
 }

@@ -175,7 +175,7 @@ describe("an import", () => {
   });
 
   it.each([
-    ["an empty body", "", {}, 400, "body: must have a line"],
+    ["an empty body", "", {}, 400, "body: must have at least one line"],
     [
       "a format that is none",
       "x",
@@ -288,7 +288,7 @@ describe("a diff", () => {
   it("requires increasing times, and a start time", async () => {
     expect((await diff({ from: "2026-03-03", to: "2026-03-02" })).status).toBe(400);
     expect((await call(test.deps, diffHandler, { query: { from: "2026-03-03" } })).status).toBe(400);
-    expect((await diff({})).json.message).toBe("query.from: must be given");
+    expect((await diff({})).json.message).toBe("query.from: is required");
   });
 });
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { diffAnswer, diffAssets, diffQuery } from "#lib/workflows/diffs/compute-diff.ts";
+import { computeDiff, diffQuery, diffResponse } from "#lib/workflows/diffs/compute-diff.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /assets/diff. */
@@ -11,13 +11,13 @@ export const route = defineRoute({
   operationId: "diffAssets",
   method: "GET",
   path: "/assets/diff",
-  summary: "Assets of a workspace that were added, removed or changed between two times",
+  summary: "Compare the assets of a workspace at two times: added, removed and changed",
   tag: "Assets",
   auth: "required",
   query: diffQuery,
   status: 200,
-  response: z.object({ data: diffAnswer }),
-  run: async ({ query }, deps: Deps) => ({ data: await diffAssets(deps, query) }),
+  response: z.object({ data: diffResponse }),
+  run: async ({ query }, deps: Deps) => ({ data: await computeDiff(deps, "assets", query) }),
 });
 
 export const handler = toHandler(route, openDeps);

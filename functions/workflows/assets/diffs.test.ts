@@ -41,7 +41,7 @@ it.each([
 
 it("keeps the result of a diff when the assets change", async () => {
   const { status, json } = await kept({});
-  expect([status, json.message]).toEqual([201, "Diff kept"]);
+  expect([status, json.message]).toEqual([201, "Diff stored"]);
   expect(json.data).toMatchObject({
     id: 1,
     workspace_name: "w",
@@ -87,7 +87,7 @@ it("keeps diffs of vulnerabilities separate", async () => {
 it.each([
   [{ from: "yesterday" }, "from: must be a time: RFC 3339, seconds, or YYYY-MM-DD[ HH:MM:SS]"],
   [{ from: "2026-03-03", to: "2026-03-02" }, "from: must not be later than to"],
-  [{ workspace: "" }, "workspace: must be given"],
+  [{ workspace: "" }, "workspace: is required"],
 ])("rejects %j", async (body, message) => {
   const { status, json } = await kept(body);
   expect([status, json.message]).toEqual([400, message]);

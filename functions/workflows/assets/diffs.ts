@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "listAssetDiffs",
   method: "GET",
   path: "/assets/diffs",
-  summary: "List the diffs of assets that were kept, newest first",
+  summary: "List stored asset diffs, newest first",
   tag: "Assets",
   auth: "required",
   query: z.object({ workspace: textQuery, ...pageQuery }),

@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "exportAssets",
   method: "GET",
   path: "/assets/export",
-  summary: "Assets as CSV, newest first",
+  summary: "Export assets as CSV, newest first",
   tag: "Assets",
   auth: "required",
   query: z.object({
@@ -20,7 +20,7 @@ export const route = defineRoute({
     asset_type: textQuery,
     source: textQuery,
     status_code: textQuery,
-    search: textQuery.describe("Part of the value, url, title or host address"),
+    search: textQuery.describe("Substring of the value, url, title or host address"),
   }),
   status: 200,
   response: z.custom<FileResponse>(),

@@ -5,7 +5,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
 import { DEFAULT_WORKSPACE } from "#lib/workflows/findings/event-effects.ts";
-import { importAnswer, importFindings } from "#lib/workflows/records/import-findings.ts";
+import { importFindings, importResponse } from "#lib/workflows/records/import-findings.ts";
 import { LINE_FORMATS } from "#lib/workflows/script-library/finding-lines.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
@@ -26,7 +26,7 @@ export const route = defineRoute({
     format: z
       .enum(["", ...LINE_FORMATS], `must be one of ${LINE_FORMATS.join(", ")}`)
       .optional()
-      .describe("Found out from the first line where it is not said"),
+      .describe("Default: detected from the first line"),
     source: textQuery.pipe(labelText.optional()),
   }),
   body: z.custom<RawBody>(),
@@ -35,7 +35,7 @@ export const route = defineRoute({
   bodyLimitBytes: IMPORT_LIMIT_BYTES,
   memoryMb: 1024,
   status: 200,
-  response: importAnswer,
+  response: importResponse,
   errors: [413],
   run: ({ body, query }, deps: Deps) =>
     importFindings(deps, {

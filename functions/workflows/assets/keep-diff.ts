@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "keepAssetDiff",
   method: "POST",
   path: "/assets/diffs",
-  summary: "Work out a diff of assets between two times and keep it",
+  summary: "Compare the assets of a workspace at two times, and store the diff",
   tag: "Assets",
   auth: "required",
   body: diffQuery,
@@ -20,7 +20,7 @@ export const route = defineRoute({
   response: z.object({ data: storedDiff, message: z.string() }),
   run: async ({ body }, deps: Deps) => ({
     data: await createDiff(deps, "assets", body),
-    message: "Diff kept",
+    message: "Diff stored",
   }),
 });
 

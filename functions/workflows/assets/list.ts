@@ -22,7 +22,7 @@ export const route = defineRoute({
     asset_type: textQuery,
     source: textQuery,
     status_code: textQuery,
-    search: textQuery.describe("Part of the value, url, title or host address"),
+    search: textQuery.describe("Substring of the value, url, title or host address"),
     ...pageQuery,
   }),
   status: 200,

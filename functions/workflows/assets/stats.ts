@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "getAssetStats",
   method: "GET",
   path: "/asset-stats",
-  summary: "Technologies, sources, remarks and types that assets have or had",
+  summary: "List the technologies, sources, remarks and types of assets",
   tag: "Assets",
   auth: "required",
   query: z.object({ workspace: textQuery }),

@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "listDeadLetters",
   method: "GET",
   path: "/dead-letters",
-  summary: "Messages that were given up, newest first",
+  summary: "List dead letters, newest first",
   tag: "Dead letters",
   auth: "required",
   query: z.object(pageQuery),

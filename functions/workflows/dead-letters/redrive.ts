@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "redriveDeadLetter",
   method: "POST",
   path: "/dead-letters/{id}/redrive",
-  summary: "Put a message back into its queue",
+  summary: "Send a dead letter to its queue again",
   tag: "Dead letters",
   auth: "required",
   params: z.object({ id: z.string() }),

@@ -21,7 +21,7 @@ export const route = defineRoute({
     source: textQuery,
     workspace: textQuery,
     run_id: textQuery,
-    run_uuid: textQuery.describe("The same as run_id"),
+    run_uuid: textQuery.describe("Same as run_id"),
     workflow_name: textQuery,
     processed: booleanQuery,
     ...pageQuery,

@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "getEventReceiverStatus",
   method: "GET",
   path: "/event-receiver/status",
-  summary: "Status of the event receiver",
+  summary: "Get the status of the event receiver",
   tag: "Event receiver",
   auth: "required",
   status: 200,

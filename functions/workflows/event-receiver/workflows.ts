@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "listEventReceiverWorkflows",
   method: "GET",
   path: "/event-receiver/workflows",
-  summary: "Workflows with triggers",
+  summary: "List the workflows with triggers",
   tag: "Event receiver",
   auth: "required",
   status: 200,

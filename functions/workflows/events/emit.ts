@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { emitAnswer, emitBody, emitEvent } from "#lib/events/emit.ts";
+import { emitBody, emitEvent, emitResponse } from "#lib/events/emit.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { readCause } from "#lib/workflows/installation/hop-tokens.ts";
@@ -16,7 +16,7 @@ export const route = defineRoute({
   auth: "required",
   body: emitBody,
   status: 200,
-  response: emitAnswer,
+  response: emitResponse,
   errors: [413],
   scripts: true,
   run: async ({ body, request }, deps: Deps) => emitEvent(deps, body, await readCause(deps, request.headers)),

@@ -30,11 +30,11 @@ describe("the hop count of a call", () => {
     expect(answers.map(({ length }) => length)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 0]);
     expect((await readRuns(test.deps)).length).toBe(9);
     const { records } = await readLog(test.deps, { topic: "custom.x" });
-    expect(records[0]?.error).toBe("event loop cut: more than 8 events caused one another");
+    expect(records[0]?.error).toBe("event loop: more than 8 events triggered one another");
     const run = await call(test.deps, create.route, { body: { module: "w" }, headers });
     expect(run).toMatchObject({
       status: 400,
-      body: { message: "weft-hop: more than 8 runs caused one another" },
+      body: { message: "weft-hop: more than 8 runs triggered one another" },
     });
   });
 
@@ -87,7 +87,7 @@ describe("starting manually", () => {
     await storeWorkflow(test.deps, manual(false));
     expect(await start()).toMatchObject({
       status: 400,
-      body: { message: "w may not be started by hand: its manual trigger is off" },
+      body: { message: "w cannot be started manually: its manual trigger is disabled" },
     });
     await switchSchedule(test.deps, "sch_w:hand", true);
     expect((await start()).status).toBe(202);

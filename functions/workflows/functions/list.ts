@@ -15,7 +15,7 @@ export const route = defineRoute({
   summary: "List the functions that scripts may call",
   tag: "Functions",
   auth: "required",
-  query: z.object({ group: textQuery, search: textQuery.describe("Part of the name or description") }),
+  query: z.object({ group: textQuery, search: textQuery.describe("Substring of the name or description") }),
   status: 200,
   response: functionList,
   run: ({ query }) => listFunctions(query),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Handler } from "#lib/http/handler.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { invokeHandler } from "#lib/testing/test-handler-call.ts";
 import { requestOf } from "#lib/testing/test-requests.ts";
 import { handler as createForOwner } from "../../documents/documents/create-for-owner.ts";
 import { handler as list } from "../event-logs/list.ts";
@@ -13,7 +14,7 @@ afterEach(() => world.close());
 
 const ask = async (token: string | null, sourceIp: string, handler: Handler = list) => {
   const event = { ...requestOf("GET", "/x", { token }), requestContext: { identity: { sourceIp } } };
-  const { statusCode, headers } = await handler(event, { weft: world.deps });
+  const { statusCode, headers } = await invokeHandler(handler, event, { weft: world.deps });
   return { statusCode, retryAfter: headers["retry-after"] };
 };
 const statuses = async (count: number, token: string | null, sourceIp: string, handler?: Handler) => {

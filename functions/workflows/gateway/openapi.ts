@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "getOpenApi",
   method: "GET",
   path: "/openapi.json",
-  summary: "This interface as an OpenAPI 3.1 document",
+  summary: "Get the API reference as an OpenAPI 3.1 document",
   tag: "Gateway",
   auth: "none",
   status: 200,

@@ -9,7 +9,7 @@ export const route = defineRoute({
   operationId: "getHealth",
   method: "GET",
   path: "/health",
-  summary: "Whether the service is up",
+  summary: "Check that the service is up",
   tag: "Health",
   auth: "none",
   status: 200,

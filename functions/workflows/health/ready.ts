@@ -10,13 +10,22 @@ export const route = defineRoute({
   operationId: "getReadiness",
   method: "GET",
   path: "/health/ready",
-  summary: "Whether workflows and triggers are loaded, and tables and queues answer",
+  summary: "Check that workflows and triggers are loaded, and that tables and queues respond",
   tag: "Health",
   auth: "none",
   status: 200,
   response: z.object({
     status: z.literal("ready"),
     checks: z.object({ tables: z.literal("ok"), queues: z.literal("ok") }),
+    collaboration: z
+      .object({
+        status: z.enum(["ok", "unavailable"]),
+        advice: z.string().optional().describe("What is wrong with it, and what to do"),
+        rooms: z.int().optional().describe("Open documents, if it is part of this process"),
+        connections: z.int().optional(),
+      })
+      .optional()
+      .describe("The collaboration server. Without it, documents are edited over HTTP"),
   }),
   run: (_input, deps: Deps) => checkReady(deps),
 });

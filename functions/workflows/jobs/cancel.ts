@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "cancelJob",
   method: "DELETE",
   path: "/jobs/{id}",
-  summary: "Cancel all runs of a job for good",
+  summary: "Cancel all runs of a job",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

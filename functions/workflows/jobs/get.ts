@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "getJob",
   method: "GET",
   path: "/jobs/{id}",
-  summary: "A job: the runs that were asked for together, and how far they are",
+  summary: "Get a job, the runs of one request, and its progress",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

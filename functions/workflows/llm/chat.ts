@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { answerChat, chatBody, chatCompletion, LLM_BODY_LIMIT_BYTES } from "#lib/llm/endpoints.ts";
+import { chatBody, chatCompletion, handleChat, LLM_BODY_LIMIT_BYTES } from "#lib/llm/endpoints.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference: workflow 1.10. */
@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "createChatCompletion",
   method: "POST",
   path: "/llm/v1/chat/completions",
-  summary: "Ask a language model",
+  summary: "Complete a chat with a language model",
   tag: "Language models",
   auth: "required",
   body: chatBody,
@@ -18,7 +18,7 @@ export const route = defineRoute({
   status: 200,
   response: chatCompletion,
   errors: [413, 503],
-  run: ({ body }, deps: Deps) => answerChat(deps, body),
+  run: ({ body }, deps: Deps) => handleChat(deps, body),
 });
 
 export const handler = toHandler(route, openDeps);

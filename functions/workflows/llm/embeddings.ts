@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { answerEmbeddings, embeddings, embeddingsBody, LLM_BODY_LIMIT_BYTES } from "#lib/llm/endpoints.ts";
+import { embeddings, embeddingsBody, handleEmbeddings, LLM_BODY_LIMIT_BYTES } from "#lib/llm/endpoints.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference: workflow 1.10. */
@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "createEmbeddings",
   method: "POST",
   path: "/llm/v1/embeddings",
-  summary: "Embed texts",
+  summary: "Create embeddings of texts",
   tag: "Language models",
   auth: "required",
   body: embeddingsBody,
@@ -18,7 +18,7 @@ export const route = defineRoute({
   status: 200,
   response: embeddings,
   errors: [413, 503],
-  run: ({ body }, deps: Deps) => answerEmbeddings(deps, body),
+  run: ({ body }, deps: Deps) => handleEmbeddings(deps, body),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -86,11 +86,11 @@ describe("POST /llm/v1/chat/completions", () => {
     [{ messages: [{ role: "robot", content: "x" }] }, /^messages\.0\.role: must be one of system/],
     [{ messages: [USER], temperature: "hot" }, /^temperature: must be a number/],
     [{ messages: [USER], n: 10_000 }, /^n: must be 1 to 128/],
-    [{ messages: [USER], api_key: "x" }, /^api_key: keys come from LLM_API_KEY/],
-    [{ messages: [USER], provider: "nobody" }, /no provider "nobody"/],
+    [{ messages: [USER], api_key: "x" }, /^api_key: must not contain API keys/],
+    [{ messages: [USER], provider: "nobody" }, /unknown provider "nobody"/],
     [
       { messages: [USER], base_url: "http://keys.example.org" },
-      /LLM_ALLOWED_HOSTS does not have keys\.example\.org/,
+      /keys\.example\.org is not one of LLM_ALLOWED_HOSTS/,
     ],
   ])("%j is a bad request", async (body, message) => {
     const answer = await post(chat, body);

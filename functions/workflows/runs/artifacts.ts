@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "listRunArtifacts",
   method: "GET",
   path: "/runs/{id}/artifacts",
-  summary: "Artifacts of a run, newest first",
+  summary: "List the artifacts of a run, newest first",
   tag: "Artifacts",
   auth: "required",
   params: z.object({ id: z.string() }),

@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { cancelBody, cancelledAnswer, cancelRuns } from "#lib/workflows/runs/cancel.ts";
+import { cancelBody, cancelResponse, cancelRuns } from "#lib/workflows/runs/cancel.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
@@ -9,12 +9,12 @@ export const route = defineRoute({
   operationId: "cancelRuns",
   method: "POST",
   path: "/runs/cancel",
-  summary: "Cancel all runs of a root cause, a workflow or a trigger that are not over",
+  summary: "Cancel all unfinished runs of a root cause, a workflow or a trigger",
   tag: "Runs",
   auth: "required",
   body: cancelBody,
   status: 200,
-  response: cancelledAnswer,
+  response: cancelResponse,
   scripts: true,
   run: ({ body }, deps: Deps) => cancelRuns(deps, body),
 });

@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "cancelRun",
   method: "DELETE",
   path: "/runs/{id}",
-  summary: "Cancel a run for good",
+  summary: "Cancel a run",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

@@ -5,7 +5,7 @@ import { defineRoute } from "#lib/http/route.ts";
 import { readCause, requireHopLimit } from "#lib/workflows/installation/hop-tokens.ts";
 import { dryRun } from "#lib/workflows/runs/dry-run.ts";
 import { requireManualStart } from "#lib/workflows/runs/manual-trigger.ts";
-import { startAnswer, startBody, startRun } from "#lib/workflows/runs/start.ts";
+import { startBody, startResponse, startRun } from "#lib/workflows/runs/start.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
@@ -13,12 +13,12 @@ export const route = defineRoute({
   operationId: "createRun",
   method: "POST",
   path: "/runs",
-  summary: "Run a module or a flow; with dry_run only plan it, which answers 200",
+  summary: "Run a module or a flow; with dry_run only plan the run and return 200",
   tag: "Runs",
   auth: "required",
   body: startBody,
   status: 202,
-  response: startAnswer,
+  response: startResponse,
   errors: [413],
   scripts: true,
   run: async ({ body, request }, deps: Deps) => {

@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "duplicateRun",
   method: "POST",
   path: "/runs/{id}/duplicate",
-  summary: "Make a run like another one, which waits to be started",
+  summary: "Create a pending run with the same input as another run",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "getRun",
   method: "GET",
   path: "/runs/{id}",
-  summary: "A run",
+  summary: "Get a run",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

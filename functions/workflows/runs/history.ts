@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "getRunHistory",
   method: "GET",
   path: "/runs/{id}/history",
-  summary: "What happened to a run, oldest first",
+  summary: "List the history of a run, oldest first",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "getRunLog",
   method: "GET",
   path: "/runs/{id}/log",
-  summary: "The log of a run, also while it runs: as text, or as JSON where that is accepted",
+  summary: "Get the log of a run, also while it runs: as text, or as JSON if Accept asks for it",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),
@@ -23,10 +23,11 @@ export const route = defineRoute({
     tail: wholeNumber(1)
       .optional()
       .transform((lines) => (lines === undefined ? undefined : Math.min(lines, TAIL_MAX)))
-      .meta({ description: "So many of the last lines", type: "integer", minimum: 1 }),
-    offset: wholeNumber(0)
-      .optional()
-      .meta({ description: "From this byte on: `x-next-offset` of the answer before", type: "integer" }),
+      .meta({ description: "Number of lines at the end to return", type: "integer", minimum: 1 }),
+    offset: wholeNumber(0).optional().meta({
+      description: "First byte to return: `x-next-offset` of the previous response",
+      type: "integer",
+    }),
   }),
   status: 200,
   response: logRecord,

@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "rerunRun",
   method: "POST",
   path: "/runs/{id}/rerun",
-  summary: "Start a run like another one, with some parameters changed",
+  summary: "Start a run with the same input as another run, optionally with other parameters",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

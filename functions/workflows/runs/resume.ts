@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "resumeRun",
   method: "POST",
   path: "/runs/{id}/resume",
-  summary: "Go on after a failure, from the step that failed, in a new run",
+  summary: "Continue a failed run at the step that failed, as a new run",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

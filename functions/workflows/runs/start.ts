@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "startRun",
   method: "POST",
   path: "/runs/{id}/start",
-  summary: "Start a run that is pending",
+  summary: "Start a pending run",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

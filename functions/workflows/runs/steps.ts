@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "listRunSteps",
   method: "GET",
   path: "/runs/{id}/steps",
-  summary: "Steps of a run, in the order in which they began",
+  summary: "List the steps of a run in the order in which they started",
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),

@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "createSchedule",
   method: "POST",
   path: "/schedules",
-  summary: "Make a schedule: cron, event, watch or manual",
+  summary: "Create a schedule: cron, event, watch or manual",
   tag: "Schedules",
   auth: "required",
   body: createBody,

@@ -1,22 +1,14 @@
-import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { switchSchedule } from "#lib/workflows/schedules/manage.ts";
-import { workflowsService } from "#lib/workflows/service.ts";
+import { route as enable } from "./enable.ts";
 
 export const route = defineRoute({
-  service: workflowsService,
+  ...enable,
   operationId: "disableSchedule",
-  method: "POST",
   path: "/schedules/{id}/disable",
-  summary: "Switch a schedule off",
-  tag: "Schedules",
-  auth: "required",
-  params: z.object({ id: z.string() }),
-  status: 200,
-  response: z.object({ message: z.string() }),
-  errors: [409],
+  summary: "Disable a schedule",
   run: async ({ params }, deps: Deps) => {
     await switchSchedule(deps, params.id, false);
     return { message: "Schedule disabled" };

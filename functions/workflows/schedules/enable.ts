@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "enableSchedule",
   method: "POST",
   path: "/schedules/{id}/enable",
-  summary: "Switch a schedule on",
+  summary: "Enable a schedule",
   tag: "Schedules",
   auth: "required",
   params: z.object({ id: z.string() }),

@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "getSchedule",
   method: "GET",
   path: "/schedules/{id}",
-  summary: "A schedule",
+  summary: "Get a schedule",
   tag: "Schedules",
   auth: "required",
   params: z.object({ id: z.string() }),

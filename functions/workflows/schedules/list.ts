@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "listSchedules",
   method: "GET",
   path: "/schedules",
-  summary: "Schedules and triggers of workflows, newest first",
+  summary: "List schedules and the triggers of workflows, newest first",
   tag: "Schedules",
   auth: "required",
   query: z.object({

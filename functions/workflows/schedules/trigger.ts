@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "triggerSchedule",
   method: "POST",
   path: "/schedules/{id}/trigger",
-  summary: "Fire a schedule now, enabled or not",
+  summary: "Trigger a schedule now, even if it is disabled",
   tag: "Schedules",
   auth: "required",
   params: z.object({ id: z.string() }),

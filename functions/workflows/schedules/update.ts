@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "updateSchedule",
   method: "PUT",
   path: "/schedules/{id}",
-  summary: "Change a schedule; what is left out stays",
+  summary: "Update a schedule; omitted fields do not change",
   tag: "Schedules",
   auth: "required",
   params: z.object({ id: z.string() }),

@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "getWorkflowSchema",
   method: "GET",
   path: "/schemas/workflow.json",
-  summary: "The JSON Schema of a workflow file",
+  summary: "Get the JSON Schema of a workflow file",
   tag: "Workflows",
   auth: "none",
   status: 200,

@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "deleteSnapshot",
   method: "DELETE",
   path: "/snapshots/{name}",
-  summary: "Delete a snapshot that was made here",
+  summary: "Delete a snapshot of this installation",
   tag: "Snapshots",
   auth: "required",
   params: z.object({ name: z.string().max(1024) }),

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "exportSnapshot",
   method: "POST",
   path: "/snapshots/export",
-  summary: "A workspace as a zip: its files and records; it is also kept",
+  summary: "Export the files and records of a workspace as a zip archive, and store it as a snapshot",
   tag: "Snapshots",
   auth: "required",
   body: z.object({ workspace: labelText.min(1, "must not be empty").max(1024) }),

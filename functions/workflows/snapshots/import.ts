@@ -5,7 +5,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, textQuery } from "#lib/http/page.ts";
 import { type BytesBody, defineRoute } from "#lib/http/route.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
-import { archiveIn, importSnapshot, snapshotImported } from "#lib/workflows/snapshots/import.ts";
+import { archiveIn, importSnapshot, snapshotImportResponse } from "#lib/workflows/snapshots/import.ts";
 import { SNAPSHOT_BODY_MAX_BYTES } from "#lib/workflows/snapshots/limits.ts";
 
 /** Shorter than the gateway's timeout, which is 29 seconds on AWS. */
@@ -17,16 +17,15 @@ export const route = defineRoute({
   operationId: "importSnapshot",
   method: "POST",
   path: "/snapshots/import",
-  summary: "Bring a workspace back from a snapshot: a zip, a form with it as file, or one that was made here",
+  summary:
+    "Import a workspace from a snapshot: a zip archive, a form with the field file, or a stored snapshot",
   tag: "Snapshots",
   auth: "required",
   query: z.object({
-    name: textQuery.describe("Of a snapshot that was made here; the body is left out then"),
-    workspace: textQuery
-      .pipe(labelText.optional())
-      .describe("The one that the snapshot is of where it is not said"),
-    force: booleanQuery.describe("Whether the files of a workspace that is there give way"),
-    skip_db: booleanQuery.describe("Whether the files alone are taken"),
+    name: textQuery.describe("Name of a stored snapshot; the request then has no body"),
+    workspace: textQuery.pipe(labelText.optional()).describe("Default: the workspace of the snapshot"),
+    force: booleanQuery.describe("Whether to replace the files of an existing workspace"),
+    skip_db: booleanQuery.describe("Whether to import only files"),
   }),
   body: z.custom<BytesBody>(),
   bodyKind: "bytes",
@@ -34,7 +33,7 @@ export const route = defineRoute({
   bodyLimitBytes: SNAPSHOT_BODY_MAX_BYTES,
   memoryMb: 1024,
   status: 200,
-  response: snapshotImported,
+  response: snapshotImportResponse,
   errors: [409, 413],
   run: async ({ body, query }, deps: Deps) => {
     const { name, workspace, force = false, skip_db = false } = query;

@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "listSnapshots",
   method: "GET",
   path: "/snapshots",
-  summary: "Snapshots that were made here, newest first",
+  summary: "List stored snapshots, newest first",
   tag: "Snapshots",
   auth: "required",
   status: 200,

@@ -151,7 +151,7 @@ it("replaces an existing workspace only with force, without duplicating its reco
   const refused = await bring(bytes);
   expect([refused.status, refused.json.message]).toEqual([
     409,
-    "The workspace is there already: force replaces its files",
+    "The workspace already exists: set force to replace its files",
   ]);
   expect(existsSync(join(folderOf(other), "own"))).toBe(true);
   expect((await bring(bytes, { force: "true" })).status).toBe(200);
@@ -269,7 +269,7 @@ describe("a hostile archive", () => {
     const bomb = await zipOf({ bomb: Buffer.alloc(20_000_000) });
     expect(bomb.length).toBeLessThan(100_000);
     const { status, json } = await bring(bomb, { workspace: "w" });
-    expect([status, json.message]).toEqual([413, "snapshot: holds more than a snapshot may"]);
+    expect([status, json.message]).toEqual([413, "snapshot: exceeds the limits of a snapshot"]);
     await nothingCame();
   });
 
@@ -302,7 +302,10 @@ describe("a hostile archive", () => {
 
   it("requires a target workspace", async () => {
     const { status, json } = await bring(await zipOf({ a: "1" }));
-    expect([status, json.message]).toEqual([400, "workspace: must be given, the archive names none"]);
+    expect([status, json.message]).toEqual([
+      400,
+      "workspace: is required, because the archive does not name one",
+    ]);
     await nothingCame();
   });
 

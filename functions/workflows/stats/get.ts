@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "getStats",
   method: "GET",
   path: "/stats",
-  summary: "How many there are of everything",
+  summary: "Get the numbers of all records",
   tag: "Workspaces",
   auth: "required",
   status: 200,

@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "listStepResults",
   method: "GET",
   path: "/step-results",
-  summary: "Steps that are done, those of the newest runs first",
+  summary: "List finished steps, those of the newest runs first",
   tag: "Runs",
   auth: "required",
   query: z.object({
@@ -20,7 +20,7 @@ export const route = defineRoute({
     status: textQuery.describe("completed (or success), failed, skipped, cancelled"),
     step_type: textQuery,
     run_id: textQuery,
-    run_uuid: textQuery.describe("The same as run_id"),
+    run_uuid: textQuery.describe("Same as run_id"),
     ...pageQuery,
   }),
   status: 200,

@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "deleteVulnerability",
   method: "DELETE",
   path: "/vulnerabilities/{id}",
-  summary: "Take a vulnerability away",
+  summary: "Delete a vulnerability",
   tag: "Vulnerabilities",
   auth: "required",
   params: z.object({ id: vulnerabilityId }),

@@ -1,24 +1,16 @@
-import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { listDiffs, storedDiff } from "#lib/workflows/diffs/stored-diffs.ts";
-import { workflowsService } from "#lib/workflows/service.ts";
+import { listDiffs } from "#lib/workflows/diffs/stored-diffs.ts";
+import { route as listAssetDiffs } from "../assets/diffs.ts";
 
 /** Reference 1.6, GET /vulnerabilities/diffs. */
 export const route = defineRoute({
-  service: workflowsService,
+  ...listAssetDiffs,
   operationId: "listVulnerabilityDiffs",
-  method: "GET",
   path: "/vulnerabilities/diffs",
-  summary: "List the diffs of vulnerabilities that were kept, newest first",
+  summary: "List stored vulnerability diffs, newest first",
   tag: "Vulnerabilities",
-  auth: "required",
-  query: z.object({ workspace: textQuery, ...pageQuery }),
-  status: 200,
-  response: storedDiff,
-  list: true,
   run: async ({ query }, deps: Deps) => {
     const { workspace, ...page } = query;
     return { listing: await listDiffs(deps, "vulnerabilities", workspace, page), pagination: page };

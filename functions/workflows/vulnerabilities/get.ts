@@ -16,7 +16,7 @@ export const route = defineRoute({
   operationId: "getVulnerability",
   method: "GET",
   path: "/vulnerabilities/{id}",
-  summary: "A vulnerability",
+  summary: "Get a vulnerability",
   tag: "Vulnerabilities",
   auth: "required",
   params: z.object({ id: vulnerabilityId }),

@@ -1,26 +1,19 @@
-import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { diffQuery } from "#lib/workflows/diffs/compute-diff.ts";
-import { createDiff, storedDiff } from "#lib/workflows/diffs/stored-diffs.ts";
-import { workflowsService } from "#lib/workflows/service.ts";
+import { createDiff } from "#lib/workflows/diffs/stored-diffs.ts";
+import { route as keepAssetDiff } from "../assets/keep-diff.ts";
 
 /** Stores the result of GET /vulnerabilities/diff. Reference 1.6 has only the rows. */
 export const route = defineRoute({
-  service: workflowsService,
+  ...keepAssetDiff,
   operationId: "keepVulnerabilityDiff",
-  method: "POST",
   path: "/vulnerabilities/diffs",
-  summary: "Work out a diff of vulnerabilities between two times and keep it",
+  summary: "Compare the vulnerabilities of a workspace at two times, and store the diff",
   tag: "Vulnerabilities",
-  auth: "required",
-  body: diffQuery,
-  status: 201,
-  response: z.object({ data: storedDiff, message: z.string() }),
   run: async ({ body }, deps: Deps) => ({
     data: await createDiff(deps, "vulnerabilities", body),
-    message: "Diff kept",
+    message: "Diff stored",
   }),
 });
 

@@ -21,7 +21,7 @@ export const route = defineRoute({
     org: orgQuery,
     severity: textQuery,
     confidence: textQuery,
-    asset_value: textQuery.describe("Part of it"),
+    asset_value: textQuery.describe("Substring of it"),
     ...pageQuery,
   }),
   status: 200,

@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "getVulnerabilitySummary",
   method: "GET",
   path: "/vulnerabilities/summary",
-  summary: "How many vulnerabilities there are of each severity",
+  summary: "Count vulnerabilities by severity",
   tag: "Vulnerabilities",
   auth: "required",
   query: z.object({ workspace: textQuery }),

@@ -115,7 +115,7 @@ it("filters by the exact value of each field, indexed or not", async () => {
 describe("rejects", () => {
   it.each([
     [{ workspace: "" }, "workspace: Workspace is required"],
-    [{ vuln_title: "" }, "vuln_title: must say what was found"],
+    [{ vuln_title: "" }, "vuln_title: must not be empty"],
     [{ vuln_title: "x".repeat(20_000) }, "vuln_title: "],
     [{ tags: "a" }, "tags: "],
   ])("%j", async (body, message) => {

@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "listWebhooks",
   method: "GET",
   path: "/webhooks",
-  summary: "Webhooks with their addresses and secrets, newest first",
+  summary: "List webhooks with their addresses and secrets, newest first",
   tag: "Webhooks",
   auth: "required",
   query: z.object(pageQuery),

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
-import { receivedAnswer, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
+import { receiveResponse, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
 
 /** For callers that can only open a URL; the query is the payload. Reference 1.8. */
 export const route = defineRoute({
@@ -11,13 +11,13 @@ export const route = defineRoute({
   operationId: "receiveWebhookByGet",
   method: "GET",
   path: "/webhooks/{id}",
-  summary: "Fire a webhook trigger by its address",
+  summary: "Fire a webhook trigger with a GET request",
   tag: "Webhooks",
   auth: "none",
   params: z.object({ id: z.string() }),
   query: z.object({ key: z.string().max(512).optional() }).catchall(z.string()),
   status: 202,
-  response: receivedAnswer,
+  response: receiveResponse,
   errors: [409, 429],
   scripts: true,
   run: ({ params, query, request }, deps: Deps) => {

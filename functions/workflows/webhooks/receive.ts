@@ -3,14 +3,14 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
-import { payloadOf, receivedAnswer, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
+import { payloadOf, receiveResponse, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
 
 export const route = defineRoute({
   service: workflowsService,
   operationId: "receiveWebhook",
   method: "POST",
   path: "/webhooks/{id}",
-  summary: "Fire a webhook trigger with what is sent",
+  summary: "Fire a webhook trigger with the request body",
   tag: "Webhooks",
   auth: "none",
   params: z.object({ id: z.string() }),
@@ -19,7 +19,7 @@ export const route = defineRoute({
   bodyKind: "raw",
   bodyTypes: ["application/json", "text/plain"],
   status: 202,
-  response: receivedAnswer,
+  response: receiveResponse,
   errors: [409, 413, 429],
   scripts: true,
   run: ({ params, query, body, request }, deps: Deps) => {

@@ -79,7 +79,7 @@ describe("a webhook", () => {
     async (key) => {
       const { id } = await made();
       const answer = await post(id, { body, headers: key === undefined ? {} : { "x-weft-key": key } });
-      expect(answer).toEqual({ status: 401, body: { error: true, message: "key: is missing or wrong" } });
+      expect(answer).toEqual({ status: 401, body: { error: true, message: "key: is missing or invalid" } });
       expect((await readLog(test.deps, { topic: "webhook.received" })).total).toBe(0);
     },
   );

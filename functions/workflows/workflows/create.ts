@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
-import { savedAnswer, uploadWorkflow } from "#lib/workflows/uploads/upload.ts";
+import { saveResponse, uploadWorkflow } from "#lib/workflows/uploads/upload.ts";
 
 /** Stores a workflow as the newest revision of its name. Choice: infra/decisions/0006. */
 export const route = defineRoute({
@@ -18,7 +18,7 @@ export const route = defineRoute({
   bodyKind: "raw",
   bodyTypes: ["application/yaml", "text/yaml", "text/plain", "application/json"],
   status: 201,
-  response: savedAnswer,
+  response: saveResponse,
   errors: [413],
   run: ({ body }, deps: Deps) => uploadWorkflow(deps, body),
 });

@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "deleteWorkflow",
   method: "DELETE",
   path: "/workflows/{name}",
-  summary: "Take a workflow and its triggers out of use",
+  summary: "Delete a workflow and its triggers",
   tag: "Workflows",
   auth: "required",
   params: z.object({ name: z.string() }),

@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "getWorkflow",
   method: "GET",
   path: "/workflows/{name}",
-  summary: "A workflow with its text and definition, by its name or that of its file",
+  summary: "Get a workflow with its text and definition, by its name or its file's name",
   tag: "Workflows",
   auth: "required",
   params: z.object({ name: z.string() }),

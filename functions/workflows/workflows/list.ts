@@ -16,8 +16,8 @@ export const route = defineRoute({
   auth: "required",
   query: z.object({
     kind: textQuery,
-    tags: textQuery.describe("Comma-separated, any of them"),
-    search: textQuery.describe("Part of name or description"),
+    tags: textQuery.describe("Tags separated by commas; a workflow has any of them"),
+    search: textQuery.describe("Substring of the name or description"),
     ...pageQuery,
   }),
   status: 200,

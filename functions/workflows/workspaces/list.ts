@@ -16,7 +16,7 @@ export const route = defineRoute({
   summary: "List workspaces with their counters, newest first",
   tag: "Workspaces",
   auth: "required",
-  query: z.object({ search: textQuery.describe("Part of the name"), org: orgQuery, ...pageQuery }),
+  query: z.object({ search: textQuery.describe("Substring of the name"), org: orgQuery, ...pageQuery }),
   status: 200,
   response: workspaceRecord,
   list: true,

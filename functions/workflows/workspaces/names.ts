@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "listWorkspaceNames",
   method: "GET",
   path: "/workspace-names",
-  summary: "Names of workspaces",
+  summary: "List the names of workspaces",
   tag: "Workspaces",
   auth: "required",
   status: 200,

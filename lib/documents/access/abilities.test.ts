@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ABILITY_ROWS, COLUMNS, expectedAbilities } from "../../testing/test-permissions.ts";
+import { expectedStanding, SITUATIONS, situationName } from "../../testing/test-situations.ts";
 import { ABILITIES, type Ability, type AccessContext, AI_REACHES, computeAbilities } from "./abilities.ts";
 import { equivalentLink, LINK_REACHES, LINK_ROLES, linkSelectOptions } from "./links.ts";
 import { higherRole, highestRole, ROLES } from "./roles.ts";
@@ -26,7 +28,8 @@ const byLink = (role: (typeof LINK_ROLES)[number], more: Partial<AccessContext> 
   ...more,
 });
 
-const COLUMNS: Readonly<Record<string, AccessContext>> = {
+/** A signed-in user of a child that is not deleted, by column of the table. */
+const CONTEXTS: Readonly<Record<(typeof COLUMNS)[number], AccessContext>> = {
   none: NOBODY,
   "link reader": byLink("reader"),
   "link commenter": byLink("commenter"),
@@ -37,46 +40,27 @@ const COLUMNS: Readonly<Record<string, AccessContext>> = {
   administrator: member("administrator"),
   owner: member("owner"),
 };
-/** By column, for a signed-in user and a child that is not deleted. Reference 2.3. */
-const MATRIX: Readonly<Record<string, readonly [abilities: readonly Ability[], columns: string]>> = {
-  read: [
-    [
-      ...(["retrieve", "content_retrieve", "tree", "children_list", "search", "media_auth"] as const),
-      ...(["media_check", "cors_proxy", "formatted_content", "collaboration_auth", "descendants"] as const),
-      ...(["duplicate", "favorite", "mask"] as const),
-    ],
-    "_xxxxxxxx",
-  ],
-  member: [["accesses_view", "versions_list", "versions_retrieve"], "____xxxxx"],
-  comment: [["comment"], "__xx_xxxx"],
-  write: [
-    [
-      ...(["update", "partial_update", "content_patch", "can_edit", "attachment_upload"] as const),
-      ...(["children_create", "ai_proxy", "ai_transform", "ai_translate"] as const),
-    ],
-    "___x__xxx",
-  ],
-  manage: [["accesses_manage", "link_configuration", "move", "versions_destroy", "destroy"], "_______xx"],
-  own: [["invite_owner", "restore"], "________x"],
-  leave: [["leave"], "____xxx__"],
-};
-
 describe("abilities", () => {
-  for (const [row, [abilities, columns]] of Object.entries(MATRIX))
-    it(`equal the matrix: ${row}`, () => {
-      Object.values(COLUMNS).forEach((context, at) => {
-        const found = computeAbilities(context);
-        for (const ability of abilities)
-          expect([ability, Object.keys(COLUMNS)[at], found[ability]]).toEqual([
-            ability,
-            Object.keys(COLUMNS)[at],
-            columns[at] === "x",
-          ]);
-      });
-    });
+  it.each(ABILITY_ROWS)("equal the table for every column: $abilities", ({ abilities, columns }) => {
+    expect(columns).toHaveLength(COLUMNS.length);
+    const found = COLUMNS.map((column) => computeAbilities(CONTEXTS[column]));
+    for (const ability of abilities)
+      expect([ability, found.map((one) => (one[ability] ? "x" : "_")).join("")]).toEqual([ability, columns]);
+  });
 
-  it("include exactly the abilities of the matrix", () => {
-    const named = Object.values(MATRIX).flatMap(([abilities]) => abilities);
+  it("equal the table in every situation", () => {
+    const wrong = SITUATIONS.flatMap((situation) => {
+      const context = expectedStanding(situation);
+      const [found, expected] = [computeAbilities(context), expectedAbilities(context)];
+      return ABILITIES.filter((ability) => found[ability] !== expected[ability]).map(
+        (ability) => `${situationName(situation)}: ${ability}: ${found[ability]}, not ${expected[ability]}`,
+      );
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("include exactly the abilities of the table", () => {
+    const named = ABILITY_ROWS.flatMap(({ abilities }) => abilities);
     expect(named.toSorted()).toEqual([...ABILITIES]);
     expect(Object.keys(computeAbilities(NOBODY)).toSorted()).toEqual(
       [...ABILITIES, "link_select_options"].toSorted(),

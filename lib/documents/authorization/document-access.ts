@@ -76,10 +76,10 @@ async function withStagedRoles(
     const {
       role: _role,
       since: _since,
-      ...marks
+      ...flags
     } = found.get(id) ?? { ...relationKey(viewer.id, id), document: id };
     const access = staged.get(id);
-    found.set(id, access === undefined ? marks : { ...marks, role: access.role, since: access.created_at });
+    found.set(id, access === undefined ? flags : { ...flags, role: access.role, since: access.created_at });
   }
   return found;
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { relationKey, relationsTable } from "../tables/accesses.ts";
 import { CHANGE_COUNTS, changesTable, countsTable, SHARDS } from "../tables/changes.ts";
-import { ChangeFeed } from "./change-feed.ts";
+import { ChangeFeed, changeTables } from "./change-feed.ts";
 import { withChangeRow } from "./change-log.ts";
 
 const MINUTE_MS = 60_000;
@@ -24,7 +24,7 @@ const writesOf = (document: string) =>
   ]);
 const change = (document: string) => test.deps.tables.write(writesOf(document));
 const told = async (feed: ChangeFeed) => {
-  const { isReset: isAnew, rows } = await feed.read(test.deps);
+  const { isReset: isAnew, rows } = await feed.read(changeTables(test.deps));
   const documents = rows.flatMap(({ relations }) => relations.map(([, document]) => document));
   return isAnew ? "anew" : documents.toSorted();
 };
@@ -85,7 +85,7 @@ describe("the change feed", () => {
   it("deletes rows that are no longer needed", async () => {
     const feed = await begun();
     for (const document of range(20)) await change(document);
-    await feed.read(test.deps);
+    await feed.read(changeTables(test.deps));
     test.clock.advance(2 * 60 * MINUTE_MS);
     // Enough changes to be sure that old rows are deleted.
     for (const document of range(300)) await change(document);

@@ -13,14 +13,37 @@ const REMEMBERED_MS = LOOK_BACK_MS[1];
 const KEPT_MS = 60 * 60_000;
 /** Readers with more unread rows reset, which costs less. */
 const BEHIND_MAX = 5_000;
-/** Maximum attempts to find a start position. */
+/** Maximum reads to find a start position. */
 const BEGINNINGS_MAX = 10;
 /** Average number of rows between cleanups, and rows deleted per cleanup. */
 const CLEAR_EVERY = 256;
 const CLEAR_AT_ONCE = 100;
 /** Reads of a shard with a missing row, and the pause between them, milliseconds. */
-const TRIES_MAX = 3;
+const READS_MAX = 3;
 const PAUSE_MS = 4;
+
+/** Where change rows are read: in the tables, or from the service that has them. */
+export interface ChangeSource {
+  /** Number of rows ever written to each shard. May wait for a while if they are still `known`. */
+  readCounts(known?: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>>;
+  /** Rows of a shard that were written since a time, and perhaps earlier ones. */
+  rowsSince(shard: string, sinceMs: number): Promise<readonly ChangeRow[]>;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Deletes rows of these shards that are too old to be read; called after some reads. */
+  clear?(shards: readonly string[]): Promise<void>;
+}
+
+/** The change rows in the tables. */
+export const changeTables = (deps: FeedDeps): Required<ChangeSource> => ({
+  readCounts: async () => {
+    const { items } = await deps.tables.query(countsTable, { pk: CHANGE_COUNTS });
+    return new Map(items.map(({ sk, count }) => [sk, count]));
+  },
+  rowsSince: (pk, sinceMs) => readAll(deps, changesTable, { pk, sk: { from: idFrom(sinceMs) } }),
+  now: () => deps.clock.now(),
+  clear: (shards) => clear(deps, shards),
+});
 
 /** Read position in one shard. */
 interface Shard {
@@ -48,35 +71,39 @@ const NOTHING: ChangeBatch = { isReset: false, rows: [] };
 export class ChangeFeed {
   #shards: Map<string, Shard> | undefined;
 
-  async read(deps: FeedDeps): Promise<ChangeBatch> {
+  async read(source: ChangeSource): Promise<ChangeBatch> {
     const shards = this.#shards;
     if (shards === undefined) {
       const rows: ChangeRow[] = [];
-      this.#shards = await begin(deps, rows);
-      await clear(deps, SHARDS, 0);
+      this.#shards = await begin(source, rows);
+      await clearSometimes(source, SHARDS, 0);
       return { isReset: true, rows };
     }
-    const counts = await readCounts(deps);
+    const counts = await source.readCounts(new Map([...shards].map(([name, { count }]) => [name, count])));
     const behind = SHARDS.filter((shard) => (counts.get(shard) ?? 0) > (shards.get(shard)?.count ?? 0));
     if (behind.length === 0) return NOTHING;
     const rows: ChangeRow[] = [];
     for (const name of behind) {
       const shard = shards.get(name);
-      const found = shard === undefined ? undefined : await catchUp(deps, name, shard, counts.get(name) ?? 0);
+      const found =
+        shard === undefined ? undefined : await catchUp(source, name, shard, counts.get(name) ?? 0);
       if (found === undefined) {
         this.#shards = undefined;
-        return this.read(deps);
+        return this.read(source);
       }
       rows.push(...found);
     }
-    await clear(deps, behind, rows.length);
+    await clearSometimes(source, behind, rows.length);
     return { isReset: false, rows };
   }
 }
 
 /** Deletes old rows with a probability that grows with the rows read. */
-async function clear({ tables, clock }: FeedDeps, shards: readonly string[], read: number): Promise<void> {
-  if (Math.random() * CLEAR_EVERY > read + 1) return;
+async function clearSometimes(source: ChangeSource, shards: readonly string[], read: number): Promise<void> {
+  if (Math.random() * CLEAR_EVERY <= read + 1) await source.clear?.(shards);
+}
+
+async function clear({ tables, clock }: FeedDeps, shards: readonly string[]): Promise<void> {
   const before = idFrom(clock.now() - KEPT_MS);
   for (const pk of shards) {
     const { items } = await tables.query(changesTable, { pk, sk: { before }, limit: CLEAR_AT_ONCE });
@@ -85,27 +112,22 @@ async function clear({ tables, clock }: FeedDeps, shards: readonly string[], rea
   }
 }
 
-async function readCounts({ tables }: FeedDeps): Promise<ReadonlyMap<string, number>> {
-  const { items } = await tables.query(countsTable, { pk: CHANGE_COUNTS });
-  return new Map(items.map(({ sk, count }) => [sk, count]));
-}
-
 /**
  * Finds the current position and the rows of the last minutes. Returns `undefined` if the shards keep changing during
  * the snapshot.
  */
-async function begin(deps: FeedDeps, rows: ChangeRow[]): Promise<Map<string, Shard> | undefined> {
+async function begin(source: ChangeSource, rows: ChangeRow[]): Promise<Map<string, Shard> | undefined> {
   const shards = new Map<string, Shard>();
-  let counts = await readCounts(deps);
-  for (let attempt = 0; attempt < BEGINNINGS_MAX; attempt += 1) {
+  let counts = await source.readCounts();
+  for (let reads = 0; reads < BEGINNINGS_MAX; reads += 1) {
     const open = SHARDS.filter((name) => shards.get(name)?.count !== (counts.get(name) ?? 0));
     if (open.length === 0) return shards;
-    const from = deps.clock.now() - REMEMBERED_MS;
+    const from = source.now() - REMEMBERED_MS;
     // The count must match the rows: read the rows between two equal counts.
     const found = await Promise.all(
-      open.map((name) => (counts.has(name) ? rowsSince(deps, name, from) : [])),
+      open.map((name) => (counts.has(name) ? source.rowsSince(name, from) : [])),
     );
-    const after = await readCounts(deps);
+    const after = await source.readCounts();
     for (const [at, name] of open.entries()) {
       const count = counts.get(name) ?? 0;
       if ((after.get(name) ?? 0) !== count) continue;
@@ -122,19 +144,19 @@ async function begin(deps: FeedDeps, rows: ChangeRow[]): Promise<Map<string, Sha
 }
 
 async function catchUp(
-  deps: FeedDeps,
+  source: ChangeSource,
   name: string,
   shard: Shard,
   count: number,
 ): Promise<ChangeRow[] | undefined> {
   if (count - shard.count > BEHIND_MAX) return undefined;
   const found: ChangeRow[] = [];
-  const newest = Math.min(shard.newest, deps.clock.now());
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+  const newest = Math.min(shard.newest, source.now());
+  for (let reads = 0; reads < READS_MAX; reads += 1) {
     // The writes of a transaction may become visible one by one, the row last.
-    if (attempt > 0) await sleep(attempt * PAUSE_MS);
+    if (reads > 0) await sleep(reads * PAUSE_MS);
     for (const back of LOOK_BACK_MS) {
-      for (const row of await rowsSince(deps, name, Math.max(shard.from, newest - back))) {
+      for (const row of await source.rowsSince(name, Math.max(shard.from, newest - back))) {
         if (shard.seen.has(row.sk)) continue;
         remember(shard, row);
         shard.count += 1;
@@ -161,9 +183,6 @@ function forget(shard: Shard): void {
   shard.from = from;
   for (const [id, at] of shard.seen) if (at < from) shard.seen.delete(id);
 }
-
-const rowsSince = (deps: FeedDeps, pk: string, sinceMs: number): Promise<ChangeRow[]> =>
-  readAll(deps, changesTable, { pk, sk: { from: idFrom(sinceMs) } });
 
 /** Returns the prefix of ordered ids of a time. */
 function idFrom(ms: number): string {

@@ -4,10 +4,11 @@ import { relationsTable } from "../tables/accesses.ts";
 import { CHANGE_COUNTS, type ChangeRow, changesTable, countsTable } from "../tables/changes.ts";
 import { documentsTable } from "../tables/documents.ts";
 
-/** Attributes that lists use. Changes of other attributes write no change row. */
+/** Attributes that lists and open connections use. Changes of other attributes write no change row. */
 const LISTED = new Set([
   "title",
   "link_reach",
+  "link_role",
   "creator",
   "created_at",
   "updated_at",
@@ -30,11 +31,18 @@ export function withChangeRow({ ids }: Pick<Ports, "ids">, writes: readonly Writ
     else if (write.table.name === documentsTable.name && changesLists(write)) documents.add(pk);
   }
   if (documents.size === 0 && relations.length === 0) return writes;
+  return [...writes, ...changeRow({ ids }, { documents: [...documents], relations })];
+}
+
+/** The change row of a transaction that ends a session or token of a user, so that open connections are closed. */
+export const credentialsEnded = (deps: Pick<Ports, "ids">, user: string): readonly Write[] =>
+  changeRow(deps, { documents: [], relations: [], users: [user] });
+
+function changeRow({ ids }: Pick<Ports, "ids">, changed: Omit<ChangeRow, "pk" | "sk">): Write[] {
   const id = ids.ordered();
   const shard = id.slice(-1);
-  const row: ChangeRow = { pk: shard, sk: id, documents: [...documents], relations };
+  const row: ChangeRow = { pk: shard, sk: id, ...changed };
   return [
-    ...writes,
     { op: "put", table: changesTable, item: row },
     {
       op: "update",

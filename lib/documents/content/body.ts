@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import type { ContentKind } from "../tables/versions.ts";
+import type { Content } from "../updates/read-log.ts";
+import { isYjsUpdate } from "../updates/yjs-update.ts";
 import type { Base64Content } from "./base64.ts";
-import { isYjsUpdate } from "./yjs-update.ts";
 
 /** Maximum request size: the largest content in base64 with escaped slashes, and other fields. */
 export const CONTENT_BODY_MAX_BYTES = 30 * 1024 * 1024;
@@ -19,11 +19,7 @@ export const contentBody = z.object({
   websocket: z.boolean().nullish().describe("Whether the caller is connected to the collaboration server"),
 });
 
-/** Content and its kind. */
-export interface Content {
-  readonly bytes: Uint8Array;
-  readonly kind: ContentKind;
-}
+export type { Content };
 
 export const contentTooLarge = (): ApiError =>
   new ApiError("payload_too_large", "The content is larger than 20 MiB.");

@@ -1,8 +1,8 @@
 import { ApiError } from "../../errors.ts";
-import type { Converted, Converter, ShownFormat } from "../../platform/converter.ts";
+import type { ConversionResult, Converter, ShownFormat } from "../../platform/converter.ts";
 import { authorize, type Viewer } from "../authorization/document-access.ts";
 import type { StoredDocument } from "../tables/documents.ts";
-import { type ContentDeps, contentBytes } from "./read.ts";
+import { type ContentDeps, readCurrentContent } from "./read.ts";
 
 export type FormattedDeps = ContentDeps & { readonly converter?: Converter };
 
@@ -28,15 +28,15 @@ export async function formatContent(
   const { document } = await authorize(deps, viewer, id, "formatted_content");
   const to = FORMATS.find((format) => format === asked.toLowerCase());
   if (to === undefined) throw noFormat(asked);
-  const { content: head } = document;
-  if (head === undefined) return { document, content: "null" };
+  const current = await readCurrentContent(deps, document);
+  if (current === undefined) return { document, content: "null" };
   if (deps.converter === undefined)
     throw new ApiError(
       "unavailable",
       "This installation cannot convert content. Run the conversion service on a server",
     );
-  const bytes = await contentBytes(deps, id, head);
-  const converted = await deps.converter.convert({ from: head.kind, bytes, to }).catch(failed);
+  const { bytes, kind } = current;
+  const converted = await deps.converter.convert({ from: kind, bytes, to }).catch(failed);
   if (!converted.ok) throw refused(converted.reason);
   const text = String(converted.value);
   return { document, content: to === "json" ? text : JSON.stringify(text) };
@@ -47,7 +47,7 @@ function noFormat(asked: string): ApiError {
   return new ApiError("bad_request", message, { body: [message] });
 }
 
-const REFUSED: Readonly<Record<Exclude<Converted, { readonly ok: true }>["reason"], string>> = {
+const REFUSED: Readonly<Record<Exclude<ConversionResult, { readonly ok: true }>["reason"], string>> = {
   refused: "The content cannot be converted.",
   timeout: "The content takes too long to convert.",
   memory: "The content takes too much memory to convert.",

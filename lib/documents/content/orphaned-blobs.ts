@@ -1,5 +1,7 @@
+import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StoredDocument } from "../tables/documents.ts";
+import { updateBlob, updatesPartition, updatesTable } from "../tables/updates.ts";
 import { versionBlob, versionKey, versionsTable } from "../tables/versions.ts";
 
 /** Blobs checked per pass. */
@@ -13,7 +15,7 @@ const NAMED_WITHIN_MS = 60 * 60_000;
  */
 export async function removeOrphanedBlobs(
   { blobs, tables, clock }: Pick<Ports, "blobs" | "tables" | "clock">,
-  { id, retention_cursor: from }: Pick<StoredDocument, "id" | "retention_cursor">,
+  { id, generation, retention_cursor: from }: Pick<StoredDocument, "id" | "generation" | "retention_cursor">,
 ): Promise<void> {
   const prefix = versionBlob(id, "");
   const after = from ? { after: versionBlob(id, from) } : {};
@@ -28,6 +30,22 @@ export async function removeOrphanedBlobs(
   const known = new Set(named.map(({ sk }) => sk));
   const orphans = versions.filter((version) => !known.has(version));
   if (orphans.length > 0) await blobs.delete(orphans.map((version) => versionBlob(id, version)));
+  await removeOrphanedUpdates({ blobs, tables, clock }, { id, generation });
+}
+
+/** Deletes the blobs of large updates whose item was never written. */
+async function removeOrphanedUpdates(
+  { blobs, tables, clock }: Pick<Ports, "blobs" | "tables" | "clock">,
+  { id, generation = 0 }: { readonly id: string; readonly generation: number | undefined },
+): Promise<void> {
+  const prefix = updateBlob(id, "");
+  const keys = await blobs.list(prefix, { limit: LOOKED_AT });
+  const old = keys.filter((key) => timeOf(key.slice(prefix.length)) < clock.now() - NAMED_WITHIN_MS);
+  if (old.length === 0) return;
+  const items = await readAll({ tables }, updatesTable, { pk: updatesPartition(id, generation) });
+  const named = new Set(items.map(({ blob }) => blob));
+  const orphans = old.filter((key) => !named.has(key));
+  if (orphans.length > 0) await blobs.delete(orphans);
 }
 
 /** Returns the creation time of a version id; infinity if it is not an ordered id. */

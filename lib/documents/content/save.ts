@@ -1,52 +1,132 @@
 import { hash } from "node:crypto";
 import { ApiError } from "../../errors.ts";
+import type { Converter } from "../../platform/converter.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
+import type { Condition, Write } from "../../platform/tables.ts";
+import { adoptAttachments } from "../attachments/adopt.ts";
+import { findAttachmentKeys } from "../attachments/attachment-keys.ts";
 import { type AuthorizationDeps, authorize, type DocumentAccess } from "../authorization/document-access.ts";
-import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { type Change, type CommitDeps, commitChange } from "../changes/commit.ts";
 import { scheduleUpdatedEvent } from "../events/updated-event.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
+import { updatesKey, updatesTable } from "../tables/updates.ts";
 import {
+  CONTENT_MAX_BYTES,
   type ContentHead,
   type StoredVersion,
   versionBlob,
   versionKey,
   versionsTable,
 } from "../tables/versions.ts";
-import type { Content } from "./body.ts";
+import { compactLog, deleteEntries } from "../updates/compact.ts";
+import { composeLogItem } from "../updates/log-item.ts";
+import { contentEtag, type DocumentWithLog, readDocumentWithLog } from "../updates/read-log.ts";
+import type { UpdateLogs } from "../updates/update-log.ts";
+import { findSupersededVersions, removeVersionBlobs } from "../updates/version-retention.ts";
+import { EMPTY_UPDATE_BYTES } from "../updates/yjs-update.ts";
+import { appendEdit, isBeingEdited, type LoggedEdit, noteSave } from "./append-edit.ts";
+import { type Content, contentTooLarge } from "./body.ts";
 import { matchesEtag } from "./conditional-requests.ts";
-import { findSupersededVersions } from "./version-retention.ts";
+import { type SavePlan, SavePlanner, type SentContent } from "./plan-save.ts";
+import { rememberSave } from "./recent-saves.ts";
 
-export type SaveDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "blobs" | "ids" | "timers" | "clock">;
+export type SaveDeps = CommitDeps &
+  AuthorizationDeps &
+  Pick<Ports, "blobs" | "ids" | "timers" | "clock"> & {
+    readonly updateLogs: UpdateLogs;
+    readonly converter?: Converter | undefined;
+  };
+
+export interface SaveOptions extends Pick<SentContent, "isConnected" | "isRestored"> {
+  /** Entity tags of which one must be the current content's; null: there must be none. */
+  readonly ifMatch?: string | null | undefined;
+  /** Number of runs that led to the save. */
+  readonly hop?: number;
+}
+
+type Edit = Extract<SavePlan, { kind: "edit" }>;
+
+/** What is left to do after the commit. */
+interface Saved {
+  readonly superseded: readonly string[];
+  /** The edit to append to the log, which others are writing to. */
+  readonly append?: LoggedEdit;
+  readonly generation: number;
+  readonly end: "replaced" | "edited" | "unchanged";
+  /** Entries of the log that the new version includes. */
+  readonly position?: number;
+}
 
 /**
- * Replaces the content of a document without merging. The bytes are stored first, then the version becomes the
- * latest, so readers get either the old or the new content. Unchanged bytes create no version. Throws
- * `precondition_failed` if `ifMatch` does not match the current content (null: if there is any), `not_found`,
- * `unauthorized`, `forbidden`. `hop` counts the runs that led to the save. Reference 1.5.
+ * Saves sent content: merged with the current one or as an edit of it, where `SavePlanner` finds that possible, else as
+ * a whole, which ends the document's update log and begins a new generation. The bytes are stored first, then the
+ * version becomes the latest, so readers get either the old or the new content. What was there before stays a version.
+ * Unchanged content creates no version. Throws `precondition_failed` if `ifMatch` does not match the current content,
+ * `payload_too_large`, `conflict`, `not_found`, `unauthorized`, `forbidden`. Reference 1.5.
  */
 export async function saveContent(
   deps: SaveDeps,
   first: DocumentAccess,
   content: Content,
-  ifMatch: string | null | undefined,
-  hop = 0,
+  { ifMatch, hop = 0, ...about }: SaveOptions = {},
 ): Promise<void> {
-  const { viewer, document } = first;
+  const { viewer } = first;
+  const { id } = first.document;
   const etag = hash("md5", content.bytes);
+  const sender = viewer?.id ?? null;
+  await adoptAttachments(deps, viewer, id, findAttachmentKeys(content.bytes));
+  const planner = new SavePlanner(deps, { ...content, ...about, etag, sender });
   const stored: string[] = [];
-  const superseded = await commitChange(deps, async (attempt) => {
-    const access = attempt === 0 ? first : await authorize(deps, viewer, document.id, "content_patch");
-    const before = access.document.content;
+  const saved = await commitChange<Saved>(deps, async (attempt) => {
+    const access = attempt === 0 ? first : await authorize(deps, viewer, id, "content_patch");
+    let current = await readDocumentWithLog(deps, id, access.document);
+    const { generation = 0 } = current.document;
+    const before = isEmpty(current) ? undefined : contentEtag(current);
     const isAsRead =
-      ifMatch === null ? before === undefined : ifMatch === undefined || matchesEtag(ifMatch, before?.etag);
+      ifMatch === null ? before === undefined : ifMatch === undefined || matchesEtag(ifMatch, before);
     if (!isAsRead) throw new ApiError("precondition_failed", "The content has changed since it was read.");
-    if (before?.etag === etag) return { writes: [touched(deps, access.document)], events: [], result: [] };
-    const version = await store(deps, access.document, content, stored);
-    return change(deps, access, { version, etag, kind: content.kind, bytes: content.bytes.length }, hop);
+    const plan = before === etag ? NOTHING : await planner.plan(current);
+    const unchanged: Saved = { superseded: [], generation, end: "unchanged" };
+    if (plan.kind === "nothing")
+      return { writes: [touched(deps, current.document)], events: [], result: unchanged };
+    const at = deps.clock.now();
+    const position = current.entries.at(-1)?.position ?? current.document.content?.position ?? 0;
+    if (plan.kind === "edit" && ifMatch === undefined && (await isBeingEdited(deps, current, plan))) {
+      const save = { etag, at, by: sender, position, isMerged: true };
+      const result = { ...unchanged, append: { ...plan, save, hop } };
+      return { writes: plan.deletes ? [] : [noteSave(current.document, save)], events: [], result };
+    }
+    const state = plan.kind === "edit" ? await plan.state() : content.bytes;
+    if (state.length > CONTENT_MAX_BYTES) throw contentTooLarge();
+    if (current.entries.length > 0) {
+      await compactLog(deps, id);
+      current = await readDocumentWithLog(deps, id);
+      if (current.entries.length > 0)
+        throw new ApiError("conflict", "The content is being changed; try again");
+    }
+    const version = await store(deps, current.document, state, stored);
+    const head = { version, etag: hash("md5", state), kind: content.kind, bytes: state.length };
+    const attachments = findAttachmentKeys(state);
+    const edit = plan.kind === "edit" ? plan : undefined;
+    return change(deps, { ...access, document: current.document }, head, {
+      edit,
+      position,
+      hop,
+      sent: etag,
+      attachments,
+    });
   });
-  await removeVersionBlobs(deps, document.id, superseded);
+  await removeVersionBlobs(deps, id, saved.superseded);
+  if (saved.append !== undefined) await appendEdit(deps, id, saved.generation, saved.append);
+  if (saved.position !== undefined) await deleteEntries(deps, id, saved.generation, saved.position);
+  if (saved.end === "replaced") await deps.updateLogs.end(id);
+  if (saved.end === "edited") await deps.updateLogs.announce(id);
 }
+
+const NOTHING: SavePlan = { kind: "nothing" };
+
+const isEmpty = ({ document, entries }: DocumentWithLog): boolean =>
+  document.content === undefined && entries.length === 0;
 
 /**
  * Stores the bytes under an id that sorts after all versions, and returns it. Blobs left without a version are
@@ -55,7 +135,7 @@ export async function saveContent(
 async function store(
   deps: SaveDeps,
   { id, content: before }: StoredDocument,
-  { bytes }: Content,
+  bytes: Uint8Array,
   stored: string[],
 ): Promise<string> {
   const last = stored.at(-1);
@@ -77,17 +157,35 @@ function touched({ clock }: Pick<Ports, "clock">, { id }: StoredDocument): Write
   };
 }
 
+interface Into {
+  /** Without one, the content is replaced. */
+  readonly edit: Edit | undefined;
+  /** Position of the last entry of the log. */
+  readonly position: number;
+  readonly hop: number;
+  /** MD5 of the sent bytes, hexadecimal. */
+  readonly sent: string;
+  /** Keys of the attachments that the content references. */
+  readonly attachments: readonly string[];
+}
+
 async function change(
   deps: SaveDeps,
   { document, viewer }: DocumentAccess,
-  head: Omit<ContentHead, "saved_at">,
-  hop: number,
-): Promise<{ writes: Write[]; events: []; result: readonly string[] }> {
-  const at = new Date(deps.clock.now()).toISOString();
-  const { id, revision } = document;
-  const [pending, retention] = await Promise.all([
+  head: Omit<ContentHead, "saved_at" | "position">,
+  { edit, position: last, hop, sent, attachments }: Into,
+): Promise<Change<Saved>> {
+  const now = deps.clock.now();
+  const at = new Date(now).toISOString();
+  const update = edit?.update;
+  const next = last + 1;
+  const { id, revision, generation = 0 } = document;
+  const author = viewer?.id ?? null;
+  const isLogged = update !== undefined && update.length > EMPTY_UPDATE_BYTES;
+  const [pending, retention, entry] = await Promise.all([
     scheduleUpdatedEvent(deps, document, viewer, ["content"], hop),
     findSupersededVersions(deps, id, document.retention_cursor),
+    isLogged ? composeLogItem(deps, id, [update], { authors: [author], at }) : undefined,
   ]);
   const { version, etag, bytes, kind } = head;
   const item: StoredVersion = {
@@ -96,33 +194,50 @@ async function change(
     bytes,
     kind,
     last_modified: at,
-    author: viewer?.id ?? null,
+    author,
+    attachments,
   };
-  const set = { content: { ...head, saved_at: at }, updated_at: at, retention_cursor: retention.end };
+  const content = { ...head, saved_at: at };
+  const position = isLogged ? next : last;
+  const save = { etag: sent, at: now, by: author, position, isMerged: edit?.isMerged === true };
+  const recent_saves = (edit === undefined ? [{ ...save, position: 0 }] : rememberSave(document, save)).map(
+    (one) => ({ ...one }),
+  );
+  const set = { ...pending.change.set, updated_at: at, retention_cursor: retention.end, recent_saves };
+  const changed =
+    update === undefined
+      ? { set: { ...set, content, generation: generation + 1 }, remove: ["has_log", "log_start"] }
+      : {
+          set: {
+            ...set,
+            content: { ...content, position },
+            log_start: position,
+            ...(isLogged ? { has_log: true } : {}),
+          },
+        };
+  const log = updatesKey(id, generation, next);
+  const isNext: Condition[] = [["pk", "missing"]];
   const writes: Write[] = [
     {
       op: "update",
       table: documentsTable,
       key: documentKey(id),
-      change: { ...pending.change, set: { ...pending.change.set, ...set }, add: { revision: 1 } },
+      change: { ...pending.change, ...changed, add: { revision: 1 } },
       when: [["revision", "=", revision], ["deleted_at", "=", null], ...pending.when],
     },
+    // Nothing was appended since the log was read.
+    entry === undefined
+      ? { op: "check", table: updatesTable, key: log, when: isNext }
+      : { op: "put", table: updatesTable, item: { ...log, ...entry }, when: isNext },
     { op: "put", table: versionsTable, item, when: [["pk", "missing"]] },
     ...retention.superseded.map(
       (old): Write => ({ op: "delete", table: versionsTable, key: versionKey(id, old) }),
     ),
   ];
-  return { writes, events: [], result: retention.superseded };
-}
-
-/** Deletes the blobs of removed versions. A failure is only logged, since an orphaned blob is harmless. */
-export async function removeVersionBlobs(
-  { blobs, log }: Pick<SaveDeps, "blobs" | "log">,
-  document: string,
-  versions: readonly string[],
-): Promise<void> {
-  if (versions.length === 0) return;
-  await blobs
-    .delete(versions.map((version) => versionBlob(document, version)))
-    .catch((error: unknown) => log.warn("deleting the blobs of old versions failed", { document, error }));
+  const { superseded } = retention;
+  if (update === undefined)
+    return { writes, events: [], result: { superseded, generation, end: "replaced" } };
+  // Others who follow the log have not read its last entry yet.
+  const included = document.has_log === true ? { position: last } : {};
+  return { writes, events: [], result: { superseded, generation, end: "edited", ...included } };
 }

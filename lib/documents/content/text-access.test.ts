@@ -6,7 +6,7 @@ import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { createDocument } from "../records/create.ts";
 import { readDocument } from "../records/read.ts";
 import { getOrCreateOwner } from "../users/users.ts";
-import { contentBytes } from "./read.ts";
+import { readCurrentContent } from "./read.ts";
 import { saveContent } from "./save.ts";
 
 let test: TestDeps;
@@ -57,12 +57,12 @@ describe("text that a script appends to an editor's document", () => {
   it("keeps comments, unknown blocks and the history", async () => {
     const bytes = edited();
     const seen = await readDocument(test.deps, await boss(), id);
-    await saveContent(test.deps, seen, { bytes, kind: "yjs" }, undefined);
+    await saveContent(test.deps, seen, { bytes, kind: "yjs" });
     expect(await read()).toBe("before commented\n");
     await append("- item\n");
     expect(await read()).toBe("before commented\n\n* item\n");
     const { document } = await readDocument(test.deps, await boss(), id);
-    const after = await contentBytes(test.deps, id, document.content ?? { version: "" });
+    const after = (await readCurrentContent(test.deps, document))?.bytes ?? new Uint8Array();
     const doc = new Y.Doc();
     Y.applyUpdate(doc, bytes);
     const was = Y.encodeStateVector(doc);
@@ -90,12 +90,7 @@ describe("text that a script appends to plain text", () => {
 
   it("must not exceed the maximum size of content", async () => {
     const seen = await readDocument(test.deps, await boss(), id);
-    await saveContent(
-      test.deps,
-      seen,
-      { bytes: Buffer.alloc(20 * 1024 * 1024, "a"), kind: "plain" },
-      undefined,
-    );
+    await saveContent(test.deps, seen, { bytes: Buffer.alloc(20 * 1024 * 1024, "a"), kind: "plain" });
     await expect(append("more")).rejects.toMatchObject({ code: "payload_too_large" });
   });
 });

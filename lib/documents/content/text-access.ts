@@ -3,9 +3,10 @@ import type { Converter } from "../../platform/converter.ts";
 import { findDocument } from "../authorization/document-access.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { CONTENT_MAX_BYTES, type ContentHead } from "../tables/versions.ts";
+import { CONTENT_MAX_BYTES } from "../tables/versions.ts";
+import type { DocumentLog } from "../updates/update-log.ts";
 import { type Content, contentTooLarge } from "./body.ts";
-import { contentBytes } from "./read.ts";
+import { readCurrentContent } from "./read.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
 
 /** The run that caused a change, for its events. */
@@ -21,8 +22,8 @@ export interface ContentAccess {
   /** Returns undefined if no content was ever saved. */
   read(id: string): Promise<string | undefined>;
   /**
-   * Appends text on a new line: to plain content as is, to editor content as blocks; the rest is unchanged. Throws
-   * `conflict` if the content changes concurrently or, with `ifNone`, if there is any.
+   * Appends text on a new line: to plain content as is, to editor content as blocks, as an update that is merged with
+   * those of others. Throws `conflict` if plain content changes concurrently or, with `ifNone`, if there is content.
    */
   append(
     user: StoredUser,
@@ -34,7 +35,7 @@ export interface ContentAccess {
 
 const NEWLINE = 0x0a;
 
-export type TextDeps = SaveDeps & { readonly converter?: Converter };
+export type TextDeps = SaveDeps;
 
 /**
  * Content as text for scripts: plain content as is, editor content as markdown. Throws `bad_request` for text that
@@ -43,47 +44,60 @@ export type TextDeps = SaveDeps & { readonly converter?: Converter };
 export function contentAsText(deps: TextDeps): ContentAccess {
   return {
     read: async (id) => {
-      const head = await headOf(deps, id);
-      return head === undefined ? undefined : textOf(deps, id, head);
+      const current = await currentOf(deps, id);
+      return current === undefined ? undefined : textOf(deps, current);
     },
     append: async (user, id, text, { ifNone = false, cause }) => {
-      const head = await headOf(deps, id);
-      if (ifNone && head !== undefined) throw new ApiError("conflict", "The document already has content.");
+      const current = await currentOf(deps, id);
+      if (ifNone && current !== undefined)
+        throw new ApiError("conflict", "The document already has content.");
       const access = await findDocument(deps, user, id);
-      const content = await appended(deps, id, head, text);
+      const isOpen = current === undefined && (await deps.updateLogs.isFollowed(id));
+      if (isOpen || current?.kind === "yjs") return appendBlocks(deps, id, text, user, cause);
+      const content = { kind: "plain", bytes: appended(current?.bytes ?? new Uint8Array(), text) } as const;
       if (content.bytes.length > CONTENT_MAX_BYTES) throw contentTooLarge();
-      const unchanged = head === undefined ? null : `"${head.etag}"`;
-      await saveContent(deps, access, content, unchanged, cause.hop).catch((error: unknown) => {
-        const isLate = error instanceof ApiError && error.code === "precondition_failed";
-        throw isLate ? new ApiError("conflict", error.message) : error;
-      });
+      const ifMatch = current === undefined ? null : `"${current.etag}"`;
+      await saveContent(deps, access, content, { ifMatch, hop: cause.hop }).catch(asConflict);
     },
   };
 }
 
-async function appended(
+/** Appends Markdown to an editor's content as an update, which is merged with those of connected editors. */
+async function appendBlocks(
   deps: TextDeps,
   id: string,
-  head: ContentHead | undefined,
   text: string,
-): Promise<Content> {
-  const added = Buffer.from(text, "utf8");
-  const was = head === undefined ? Buffer.alloc(0) : await contentBytes(deps, id, head);
-  if (head?.kind === "yjs") {
-    const bytes = await converted(deps, { from: "markdown", bytes: added, to: "yjs", onto: was });
-    return { kind: "yjs", bytes };
-  }
-  if (added.includes(0)) throw new ApiError("bad_request", "text: must not contain the character NUL");
-  const isOpen = was.length > 0 && was.at(-1) !== NEWLINE;
-  return { kind: "plain", bytes: Buffer.concat([was, isOpen ? Buffer.from("\n") : Buffer.alloc(0), added]) };
+  { id: author }: StoredUser,
+  { hop }: Cause,
+): Promise<void> {
+  const append = async (log: DocumentLog): Promise<void> => {
+    const { state: base } = await log.read();
+    const bytes = Buffer.from(text, "utf8");
+    const update = await converted(deps, { from: "markdown", bytes, to: "update", base, append: true });
+    if (update.length > 0) await log.append(update, { author, hop });
+  };
+  await deps.updateLogs.use(id, append).catch(asConflict);
 }
 
-const headOf = async ({ tables }: TextDeps, id: string): Promise<ContentHead | undefined> =>
-  (await tables.get(documentsTable, documentKey(id)))?.content;
+function asConflict(error: unknown): never {
+  const isLate = error instanceof ApiError && error.code === "precondition_failed";
+  throw isLate ? new ApiError("conflict", error.message) : error;
+}
 
-async function textOf(deps: TextDeps, id: string, head: ContentHead): Promise<string> {
-  const bytes = await contentBytes(deps, id, head);
-  const shown = head.kind === "plain" ? bytes : await converted(deps, { from: "yjs", bytes, to: "markdown" });
+function appended(was: Uint8Array, text: string): Uint8Array {
+  const added = Buffer.from(text, "utf8");
+  if (added.includes(0)) throw new ApiError("bad_request", "text: must not contain the character NUL");
+  const isOpen = was.length > 0 && was.at(-1) !== NEWLINE;
+  return Buffer.concat([was, isOpen ? Buffer.from("\n") : Buffer.alloc(0), added]);
+}
+
+async function currentOf(deps: TextDeps, id: string): Promise<(Content & { etag: string }) | undefined> {
+  const document = await deps.tables.get(documentsTable, documentKey(id));
+  return document && readCurrentContent(deps, document);
+}
+
+async function textOf(deps: TextDeps, { bytes, kind }: Content): Promise<string> {
+  const shown = kind === "plain" ? bytes : await converted(deps, { from: "yjs", bytes, to: "markdown" });
   return Buffer.from(shown).toString("utf8");
 }
 

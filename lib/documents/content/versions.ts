@@ -6,9 +6,10 @@ import {
   type DocumentAccess,
   type Viewer,
 } from "../authorization/document-access.ts";
-import { type StoredVersion, versionKey, versionsTable } from "../tables/versions.ts";
+import { type StoredVersion, versionBlob, versionKey, versionsTable } from "../tables/versions.ts";
+import { removeVersionBlobs } from "../updates/version-retention.ts";
 import { type ContentDeps, openVersion } from "./read.ts";
-import { removeVersionBlobs, type SaveDeps } from "./save.ts";
+import { type SaveDeps, saveContent } from "./save.ts";
 
 /** Page sizes. Reference 1.7. */
 const PAGE_MAX = 50;
@@ -107,6 +108,36 @@ async function visibleVersion(
   const found = await tables.get(versionsTable, versionKey(access.document.id, version));
   if (found === undefined || !isVisible(access, found)) throw new ApiError("not_found", "Version not found.");
   return found;
+}
+
+export interface RestoreOptions {
+  readonly ifMatch: string | undefined;
+  /** Takes the lock of a save; called once the caller is known to have the right. */
+  lock(): Promise<void>;
+}
+
+/**
+ * Sets the content back to a version: as an edit, which is merged with those of connected editors, or as a whole where
+ * that is not possible. Throws `precondition_failed` if `ifMatch` does not match the current content, and what reading a
+ * version, `lock` and saving content throw.
+ */
+export async function restoreVersion(
+  deps: SaveDeps,
+  viewer: Viewer,
+  id: string,
+  version: string,
+  { ifMatch, lock }: RestoreOptions,
+): Promise<void> {
+  const { kind } = await visibleVersion(
+    deps,
+    await authorize(deps, viewer, id, "versions_retrieve"),
+    version,
+  );
+  const access = await authorize(deps, viewer, id, "content_patch");
+  await lock();
+  const bytes = await deps.blobs.get(versionBlob(id, version));
+  if (bytes === undefined) throw new Error(`the bytes of version ${version} of document ${id} are missing`);
+  await saveContent(deps, access, { bytes, kind }, { ifMatch, isRestored: true });
 }
 
 /**

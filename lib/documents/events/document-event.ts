@@ -12,7 +12,9 @@ export type DocumentTopic =
   | "documents.restored"
   | "documents.shared"
   | "documents.access_requested"
-  | "documents.commented";
+  | "documents.commented"
+  | "documents.attachment.uploaded"
+  | "documents.attachment.infected";
 
 /** Creates a document event. */
 export function documentEvent(

@@ -1,6 +1,5 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Change, Condition } from "../../platform/tables.ts";
-import type { Viewer } from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { completeMoves, discardStagedAccesses } from "../grants/staged-accesses.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
@@ -36,7 +35,7 @@ export async function scheduleUpdatedEvent(
     pending_update_at: since,
     pending_update_hop = 0,
   }: Pick<StoredDocument, "id" | "pending_update_at" | "pending_update_hop">,
-  by: Viewer,
+  by: { readonly id: string } | undefined,
   edited: readonly EditableField[],
   hop = 0,
 ): Promise<{ readonly change: Required<Pick<Change, "set" | "setIfMissing">>; readonly when: Condition[] }> {
@@ -95,7 +94,9 @@ export async function flushUpdatedEvent(
       return nothing;
     }
     const changed = EDITABLE_FIELDS.filter((what) => document[`pending_update_${what}`] === true);
-    const details = { user_id: document.pending_update_by ?? null, changed };
+    const { pending_update_by: by = null, pending_update_authors: authors = [] } = document;
+    const users = new Set(by === null ? authors : [...authors, by]);
+    const details = { user_id: by, user_ids: [...users], changed };
     return {
       writes: [
         {
@@ -106,6 +107,7 @@ export async function flushUpdatedEvent(
             remove: [
               "pending_update_at",
               "pending_update_by",
+              "pending_update_authors",
               "pending_update_hop",
               ...EDITABLE_FIELDS.map((what) => `pending_update_${what}`),
             ],

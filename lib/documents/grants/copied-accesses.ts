@@ -2,15 +2,9 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import {
-  accessesTable,
-  accessId,
-  accessKey,
-  relationKey,
-  relationsTable,
-  type StoredAccess,
-} from "../tables/accesses.ts";
+import { accessesTable, type StoredAccess } from "../tables/accesses.ts";
 import type { StoredDocument } from "../tables/documents.ts";
+import { granteeOf, newAccess, planAccess } from "./grants.ts";
 
 /** Maximum number of accesses copied with a document. */
 const ACCESSES_MAX = 5_000;
@@ -42,21 +36,5 @@ export async function readAccessesOfOthers(
 }
 
 /** Copies an access to a detached document, whose item already counts it. */
-export function planCopiedAccess(copied: StoredAccess, document: string, since: string): Write[] {
-  const { user, team, role } = copied;
-  const id = accessId(document, user === null ? { team: team ?? "" } : { user });
-  const item: StoredAccess = {
-    ...accessKey(document, id),
-    id,
-    document,
-    user,
-    team,
-    role,
-    created_at: since,
-    revision: 1,
-  };
-  const row: Write = { op: "put", table: accessesTable, item };
-  if (user === null) return [row];
-  const change = { set: { document, role, since } };
-  return [row, { op: "update", table: relationsTable, key: relationKey(user, document), change }];
-}
+export const planCopiedAccess = (copied: StoredAccess, document: string, since: string): Write[] =>
+  planAccess(newAccess(document, granteeOf(copied), copied.role, since));

@@ -45,24 +45,26 @@ function planRow(
   to: Grantee,
   role: Role,
 ): { access: StoredAccess; writes: Write[] } {
-  const since = new Date(clock.now()).toISOString();
+  const access = newAccess(document, to, role, new Date(clock.now()).toISOString());
+  return { access, writes: planAccess(access, [["pk", "missing"]]) };
+}
+
+export function newAccess(document: string, to: Grantee, role: Role, created_at: string): StoredAccess {
   const id = accessId(document, to);
   const [user, team] = "user" in to ? [to.user, null] : [null, to.team];
-  const access: StoredAccess = {
-    ...accessKey(document, id),
-    id,
-    document,
-    user,
-    team,
-    role,
-    created_at: since,
-    revision: 1,
-  };
-  const writes: Write[] = [
-    { op: "put", table: accessesTable, item: access, when: [["pk", "missing"]] },
+  return { ...accessKey(document, id), id, document, user, team, role, created_at, revision: 1 };
+}
+
+export const granteeOf = ({ user, team }: StoredAccess): Grantee =>
+  user === null ? { team: team ?? "" } : { user };
+
+/** Stores an access and its relation. */
+export function planAccess(access: StoredAccess, when: readonly Condition[] = []): Write[] {
+  const { document, role, created_at: since } = access;
+  return [
+    { op: "put", table: accessesTable, item: access, when },
     ...updateRelation(access, { set: { document, role, since } }),
   ];
-  return { access, writes };
 }
 
 /**
@@ -99,7 +101,7 @@ export function planRevocation(document: AccessDocument, access: StoredAccess): 
 }
 
 /** Updates the relation of the access's user. Accesses of teams have none. */
-function updateRelation({ user, document }: StoredAccess, change: Change): Write[] {
+export function updateRelation({ user, document }: StoredAccess, change: Change): Write[] {
   if (user === null) return [];
   return [{ op: "update", table: relationsTable, key: relationKey(user, document), change }];
 }

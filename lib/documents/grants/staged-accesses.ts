@@ -5,7 +5,8 @@ import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { accessesTable, type StoredAccess, stagedAccessesPartition } from "../tables/accesses.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import { invitationsTable, planInvitationRemoval } from "../tables/invitations.ts";
-import { planAccessRemoval, planInheritedAccess } from "./tree-change.ts";
+import { planAccess } from "./grants.ts";
+import { planAccessRemoval } from "./tree-change.ts";
 
 /** Access rows per transaction: each row takes two of its 100 items. */
 const ROWS_AT_ONCE = 40;
@@ -82,7 +83,7 @@ async function completeMove(deps: CommitDeps, id: string, moveId: string): Promi
   const kept = new Set(staged.map(({ sk }) => sk));
   const rows: readonly (readonly Write[])[] = [
     ...before.filter(({ sk }) => !kept.has(sk)).map((access) => planAccessRemoval(access)),
-    ...staged.map((access) => planInheritedAccess({ ...access, pk: id })),
+    ...staged.map((access) => planAccess({ ...access, pk: id })),
     ...invited.map(planInvitationRemoval),
   ];
   // Another process may have completed the move, and accesses may have been added since.

@@ -1,18 +1,12 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Change, Condition, Write } from "../../platform/tables.ts";
-import {
-  accessesTable,
-  accessId,
-  accessKey,
-  relationKey,
-  relationsTable,
-  type StoredAccess,
-} from "../tables/accesses.ts";
+import type { Condition, Write } from "../../platform/tables.ts";
+import { accessesTable, accessId, accessKey, type StoredAccess } from "../tables/accesses.ts";
 import type { StoredDocument } from "../tables/documents.ts";
 import { invitationsTable, planInvitationRemoval } from "../tables/invitations.ts";
 import type { ExtraUpdate } from "../tree/tree-writes.ts";
+import { granteeOf, planAccess, updateRelation } from "./grants.ts";
 
 /** The changes to a document's own accesses when it moves to another tree. */
 export interface TreeChange {
@@ -52,7 +46,7 @@ export async function planTreeChange(
         .flatMap((access) => planAccessRemoval(access, [["revision", "=", access.revision]])),
       ...accesses.flatMap((access) => {
         const before = held.get(access.sk);
-        return planInheritedAccess(access, [
+        return planAccess(access, [
           before === undefined ? ["pk", "missing"] : ["revision", "=", before.revision],
         ]);
       }),
@@ -89,34 +83,16 @@ function inheritAccess(
   heir: StoredAccess,
   held: ReadonlyMap<string, StoredAccess>,
 ): StoredAccess {
-  const { user, team } = heir;
-  const id = accessId(document, user === null ? { team: team ?? "" } : { user });
+  const id = accessId(document, granteeOf(heir));
   const revision = (held.get(id)?.revision ?? 0) + 1;
   return { ...heir, ...accessKey(document, id), id, document, revision };
 }
 
 /** Removes an access and its relation. */
-export function planAccessRemoval(
-  { document, id, user }: StoredAccess,
-  when: readonly Condition[] = [],
-): Write[] {
+export function planAccessRemoval(access: StoredAccess, when: readonly Condition[] = []): Write[] {
+  const { document, id } = access;
   return [
     { op: "delete", table: accessesTable, key: accessKey(document, id), when },
-    ...updateRelation(user, document, { set: { document }, remove: ["role", "since"] }),
+    ...updateRelation(access, { set: { document }, remove: ["role", "since"] }),
   ];
-}
-
-/** Stores an inherited access and its relation. */
-export function planInheritedAccess(access: StoredAccess, when: readonly Condition[] = []): Write[] {
-  const { user, document, role, created_at: since } = access;
-  return [
-    { op: "put", table: accessesTable, item: access, when },
-    ...updateRelation(user, document, { set: { document, role, since } }),
-  ];
-}
-
-/** Updates the relation of the access's user. Accesses of teams have none. */
-function updateRelation(user: string | null, document: string, change: Change): Write[] {
-  if (user === null) return [];
-  return [{ op: "update", table: relationsTable, key: relationKey(user, document), change }];
 }

@@ -1,3 +1,4 @@
+import type { PageRequest } from "../../http/page.ts";
 import {
   type AuthorizationDeps,
   authorize,
@@ -9,7 +10,7 @@ import { documentKey, documentsTable } from "../tables/documents.ts";
 import { ancestorsAndSelf } from "../tree/ancestors.ts";
 import { childIds } from "../tree/children.ts";
 import { compareSiblings, type Filters, matchesFilters } from "./filter-and-sort.ts";
-import { type ListDeps, type PageRequest, readPage } from "./list-documents.ts";
+import { type ListDeps, readPage } from "./list-documents.ts";
 
 /**
  * Lists a page of a document's live children in order, and their total count. Throws `not_found`, `unauthorized`,
@@ -19,7 +20,7 @@ export async function listChildren(
   deps: AuthorizationDeps,
   viewer: Viewer,
   id: string,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit }: PageRequest,
 ): Promise<{ readonly count: number; readonly children: readonly DocumentAccess[] }> {
   const parent = await authorize(deps, viewer, id, "children_list");
   const ids = (await childIds(deps, id, offset + limit)).slice(offset);

@@ -1,5 +1,6 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { fold } from "../fold.ts";
 import {
   childrenTable,
   DEPTH_MAX,
@@ -9,7 +10,6 @@ import {
   type StoredDocument,
 } from "../tables/documents.ts";
 import { childIds } from "../tree/children.ts";
-import { fold } from "./fold.ts";
 
 const NO_CHILDREN: Set<IndexedDocument> = new Set();
 

@@ -1,5 +1,5 @@
+import { fold } from "../fold.ts";
 import { type DocumentIndex, hasVisitedAncestor, type IndexedDocument, isLive } from "./document-index.ts";
-import { fold } from "./fold.ts";
 import type { RelationRow, UserRelations } from "./list-cache.ts";
 
 /** Filters of a list. Reference 1.2. */

@@ -1,6 +1,6 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Role } from "../access/roles.ts";
-import { ChangeFeed, type FeedDeps, timeOf } from "../changes/change-feed.ts";
+import { ChangeFeed, changeTables, type FeedDeps, timeOf } from "../changes/change-feed.ts";
 import { relationKey, relationsTable, type StoredRelation } from "../tables/accesses.ts";
 import type { ChangeRow } from "../tables/changes.ts";
 import { DocumentIndex, type IndexedDocument } from "./document-index.ts";
@@ -101,7 +101,7 @@ export class DocumentLists {
 
   async #bringUpToDate(deps: FeedDeps): Promise<void> {
     if (this.#isFull()) this.#forget();
-    const batch = await this.#feed.read(deps);
+    const batch = await this.#feed.read(changeTables(deps));
     if (batch.isReset) this.#forget();
     const rows = [...this.#recent, ...batch.rows];
     if (rows.length === 0) return;

@@ -1,3 +1,4 @@
+import type { PageRequest } from "../../http/page.ts";
 import {
   type AuthorizationDeps,
   type DocumentAccess,
@@ -31,11 +32,6 @@ import type { DocumentLists, ListSnapshot, UserRelations } from "./list-cache.ts
 
 export type ListDeps = AuthorizationDeps & FeedDeps & { readonly documentLists: DocumentLists };
 
-export interface PageRequest {
-  readonly offset: number;
-  readonly limit: number;
-}
-
 /** A page of documents with the viewer's access, and the total count. */
 export interface DocumentPage {
   readonly count: number;
@@ -46,8 +42,8 @@ export interface DocumentPage {
 
 const EMPTY: DocumentPage = { count: 0, accesses: [], relations: new Map() };
 const NEWEST: Ordering = "-updated_at";
-/** Attempts if the list changes while its page is read. */
-const ATTEMPTS_MAX = 4;
+/** Maximum reads of a page of a list that changes meanwhile. */
+const READS_MAX = 4;
 
 /**
  * Lists the topmost documents that the viewer can reach by a role, or by a link that they opened and that is still
@@ -183,7 +179,7 @@ export async function readPage(
   choose: (snapshot: ListSnapshot) => Promise<readonly IndexedDocument[]>,
   isShown: (access: DocumentAccess) => boolean = isReadable,
 ): Promise<DocumentPage> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let reads = 1; ; reads += 1) {
     const { count, ids } = await deps.documentLists.read(deps, async (snapshot) => {
       const chosen = await choose(snapshot);
       return { count: chosen.length, ids: chosen.slice(offset, offset + limit).map(({ id }) => id) };
@@ -191,7 +187,7 @@ export async function readPage(
     const documents = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
     const { accesses, relations } = await resolveAccesses(deps, viewer, documents);
     const shown = accesses.filter(isShown);
-    if (shown.length === ids.length || attempt === ATTEMPTS_MAX) return { count, accesses: shown, relations };
+    if (shown.length === ids.length || reads === READS_MAX) return { count, accesses: shown, relations };
   }
 }
 

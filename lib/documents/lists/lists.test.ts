@@ -17,7 +17,7 @@ import { documentKey, documentsTable, type StoredDocument } from "../tables/docu
 import type { StoredUser } from "../tables/users.ts";
 import { readNode } from "../tree/ancestors.ts";
 import { isSameOrDescendant, POSITIONS, type Position, resolveTarget } from "../tree/move-target.ts";
-import { planMove, TooDeep } from "../tree/tree-writes.ts";
+import { planMove, TreeDepthError } from "../tree/tree-writes.ts";
 import { planUser } from "../users/users.ts";
 import { DocumentLists } from "./list-cache.ts";
 import { listAll, listDocuments, listFavorites, listTrash } from "./list-documents.ts";
@@ -76,7 +76,7 @@ const move = (id: string, target: string, position: Position): Promise<void> =>
       const at = new Date(test.clock.now()).toISOString();
       return { ...nothing, writes: planMove(moved, await resolveTarget(test.deps, beside, position), at) };
     } catch (error) {
-      if (error instanceof TooDeep) return nothing;
+      if (error instanceof TreeDepthError) return nothing;
       throw error;
     }
   });

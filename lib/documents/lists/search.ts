@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors.ts";
+import type { PageRequest } from "../../http/page.ts";
 import type { Key } from "../../platform/tables.ts";
 import {
   type DocumentAccess,
@@ -7,20 +8,13 @@ import {
   resolveAccess,
   type Viewer,
 } from "../authorization/document-access.ts";
+import { fold } from "../fold.ts";
 import { type ChildItem, childrenOf, childrenTable } from "../tables/documents.ts";
 import { type DocumentNode, readNode, toTreePath } from "../tree/ancestors.ts";
 import { isSameOrDescendant } from "../tree/move-target.ts";
 import { SEGMENT_LENGTH } from "../tree/path-segment.ts";
 import { matchesFilters, type Ordering, rankTitle } from "./filter-and-sort.ts";
-import { fold } from "./fold.ts";
-import {
-  type DocumentPage,
-  type ListDeps,
-  type PageRequest,
-  readPage,
-  readReachable,
-  readSubtrees,
-} from "./list-documents.ts";
+import { type DocumentPage, type ListDeps, readPage, readReachable, readSubtrees } from "./list-documents.ts";
 
 export interface SearchRequest extends PageRequest {
   /** Part of the title; an empty text matches everything. */

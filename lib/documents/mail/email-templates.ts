@@ -35,13 +35,13 @@ const EMAIL_TEXTS = {
         body: "Once you sign in with this address, you will be {role} of the document “{title}”.",
       },
       asked: {
-        subject: "{sender} asks for access to a document: {title}",
-        heading: "{sender} asks for access to a document",
+        subject: "{sender} requests access to a document: {title}",
+        heading: "{sender} requests access to a document",
         body: "They would like to be {role} of the document “{title}”. Open its sharing settings to answer.",
       },
       created: {
-        subject: "A document was made for you: {title}",
-        heading: "A document was made for you",
+        subject: "A document was created for you: {title}",
+        heading: "A document was created for you",
         body: "The document “{title}” is yours. Sign in with this address to open it.",
       },
     },

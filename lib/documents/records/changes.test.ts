@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiError } from "../../errors.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { grant, listChildren, listRoles, readDocument, setLink } from "../../testing/test-documents.ts";
+import { grantRole, listChildren, listRoles, readDocument, setLink } from "../../testing/test-documents.ts";
 import { readLog } from "../../testing/test-workflows.ts";
 import { computeAbilities } from "../access/abilities.ts";
 import { equivalentLink, LINK_REACHES, LINK_ROLES, type Link } from "../access/links.ts";
@@ -144,7 +144,7 @@ async function perform(model: Model, ids: string[], one: Step): Promise<void> {
     model.returned.add(id);
   } else if (one.is === "grant") {
     if (model.roles.get(id)?.has(ann.id) === true) return;
-    await grant(test.deps, id, ann.id, one.role);
+    await grantRole(test.deps, id, ann.id, one.role);
     model.roles.get(id)?.set(ann.id, one.role);
   } else if (one.is === "link") {
     await setLink(test.deps, id, one.link.reach, one.link.role);
@@ -296,7 +296,7 @@ it.each(Array.from({ length: 12 }, (_, seed) => [seed, 1 + (seed % 3)]))(
       const [from, to] = [await create(), await create()];
       const moved = await create(from);
       const leaf = await create(moved);
-      await grant(test.deps, moved, ann.id, "editor");
+      await grantRole(test.deps, moved, ann.id, "editor");
       const state = async () => ({
         line: idsOf(
           ancestorsAndSelf(

@@ -5,7 +5,6 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { AuthorizationDeps } from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
-import { removeVersionBlobs } from "../content/save.ts";
 import { documentEvent, sharedEvent } from "../events/document-event.ts";
 import { planInitialAccess } from "../grants/grants.ts";
 import { planMail } from "../mail/queue.ts";
@@ -21,6 +20,7 @@ import {
 } from "../tables/versions.ts";
 import { allocateOrder } from "../tree/siblings.ts";
 import { planInsert } from "../tree/tree-writes.ts";
+import { removeVersionBlobs } from "../updates/version-retention.ts";
 import { getOrCreateOwner, userBySub, usersByEmail } from "../users/users.ts";
 
 import type { ForOwnerBody } from "./for-owner-body.ts";

@@ -38,20 +38,20 @@ function setFlag(
   deps: FavoriteDeps,
   user: StoredUser,
   id: string,
-  mark: Flag,
+  flag: Flag,
   wanted: boolean,
   check: (access: DocumentAccess) => void = () => undefined,
 ): Promise<boolean> {
   return commitChange(deps, async () => {
-    const access = await authorize(deps, user, id, mark === "favorite" ? "favorite" : "mask");
+    const access = await authorize(deps, user, id, flag === "favorite" ? "favorite" : "mask");
     check(access);
-    if ((access.relation?.[mark] === true) === wanted) return { writes: [], events: [], result: false };
+    if ((access.relation?.[flag] === true) === wanted) return { writes: [], events: [], result: false };
     const write: Write = {
       op: "update",
       table: relationsTable,
       key: relationKey(user.id, id),
-      change: wanted ? { set: { document: id, [mark]: true } } : { remove: [mark] },
-      when: [[mark, wanted ? "missing" : "exists"]],
+      change: wanted ? { set: { document: id, [flag]: true } } : { remove: [flag] },
+      when: [[flag, wanted ? "missing" : "exists"]],
     };
     return { writes: [write], events: [], result: true };
   });

@@ -23,7 +23,7 @@ const LEFT_AT_ONCE = 10;
 export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: string): Promise<void> {
   const { ancestors } = await authorize(deps, user, id, "leave");
   const above = [...(await readRelations(deps, user, ancestors)).values()];
-  const marks: readonly Flag[] = above.some(({ role }) => role !== undefined)
+  const flags: readonly Flag[] = above.some(({ role }) => role !== undefined)
     ? ["trace", "masked"]
     : ["trace", "masked", "favorite"];
   const below = await deps.documentLists.read(deps, async ({ index, rowsOf }) => {
@@ -37,8 +37,8 @@ export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: strin
     );
   });
   for (let from = 0; from < below.length; from += LEFT_AT_ONCE)
-    await leaveEach(deps, user, below.slice(from, from + LEFT_AT_ONCE), marks);
-  await leaveEach(deps, user, [id], marks);
+    await leaveEach(deps, user, below.slice(from, from + LEFT_AT_ONCE), flags);
+  await leaveEach(deps, user, [id], flags);
 }
 
 type Flag = "trace" | "masked" | "favorite";
@@ -47,7 +47,7 @@ function leaveEach(
   deps: LeaveDeps,
   user: StoredUser,
   documents: readonly string[],
-  marks: readonly Flag[],
+  flags: readonly Flag[],
 ): Promise<void> {
   return commitChange(deps, async () => {
     const keys = documents.map((document) => relationKey(user.id, document));
@@ -60,13 +60,13 @@ function leaveEach(
     const writes = relations.flatMap((relation): Write[] => {
       const { sk: document, role } = relation;
       const one = byId.get(document);
-      if (one === undefined || (role === undefined && marks.every((visit) => relation[visit] !== true)))
+      if (one === undefined || (role === undefined && flags.every((visit) => relation[visit] !== true)))
         return [];
       const left: Write = {
         op: "update",
         table: relationsTable,
         key: relationKey(user.id, document),
-        change: { remove: ["role", "since", ...marks] },
+        change: { remove: ["role", "since", ...flags] },
         when: [role === undefined ? ["role", "missing"] : ["role", "=", role]],
       };
       if (role === undefined) return [left];

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { documentCallHandler } from "../../app/compose.ts";
 import { ApiError } from "../../errors.ts";
 import { eventKey, eventLogTable } from "../../events/log/table.ts";
-import type { Ask } from "../../platform/scripts.ts";
+import type { CallHost } from "../../platform/scripts.ts";
 import { type TestDeps, type TestDepsOptions, testDeps } from "../../testing/test-deps.ts";
 import { readLog, storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun } from "../../workflows/runs/read.ts";
@@ -60,17 +60,18 @@ async function run(
   const { content, retry = "", ...more } = options;
   open = await testDeps({
     ...more,
-    script: async ({ ask }) => ({
+    script: async ({ callHost: ask }) => ({
       value:
-        (await work(async (question) => (await (ask as Ask)("document", question, stop)) as Answer)) ?? null,
+        (await work(async (question) => (await (ask as CallHost)("document", question, stop)) as Answer)) ??
+        null,
     }),
   });
   if (content !== undefined) {
     const answer: HandleDocumentCall = (question, by) =>
       handleDocumentCall({ ...open.deps, documentContent: content }, question, by);
-    const deps = { ...open.deps, answerDocuments: answer };
+    const deps = { ...open.deps, handleDocumentCall: answer };
     Object.assign(open.deps, {
-      answerDocuments: answer,
+      handleDocumentCall: answer,
       handleScriptCall: (runId: string, query: unknown) => handleScriptCall(deps, runId, query),
     });
   }
@@ -246,7 +247,7 @@ describe("text and comments of a script", () => {
     expect([said[1], said[4]]).toEqual(["", "x\ny"]);
     const user = await boss();
     const head = await readContent(open.deps, user, said[0] ?? "");
-    expect(head?.head).toMatchObject({ kind: "plain", bytes: 3 });
+    expect(head).toMatchObject({ kind: "plain", bytes: 3 });
     open.clock.advance(60_000);
     await open.tick();
     const { records } = await readLog(open.deps, { topic: "documents.updated" });
@@ -261,7 +262,7 @@ describe("text and comments of a script", () => {
 
 const getStored = async (runId: string) => {
   const stored = await open.deps.tables.get(runsTable, runKey(runId));
-  if (stored === undefined) throw new Error("there is no such run");
+  if (stored === undefined) throw new Error("the run does not exist");
   return stored;
 };
 
@@ -348,28 +349,28 @@ describe("a rejected host call", () => {
     const runId = await run(async () => undefined);
     const id = await root();
     const ask = async () => {
-      const question = { of: "new comment", id, text: "x", place: "p" };
+      const question = { of: "new comment", id, text: "x", call_id: "p" };
       return (await open.deps.handleScriptCall(runId, question)) as Answer;
     };
     await open.deps.tables.update(runsTable, runKey(runId), { set: { hop: 8 } });
-    expect((await ask()).error).toBe("more than 8 runs caused one another");
+    expect((await ask()).error).toBe("more than 8 runs triggered one another");
     await open.deps.tables.update(runsTable, runKey(runId), { set: { hop: 0 } });
     await open.drain();
-    expect((await ask()).error).toBe("the run that asks is over");
+    expect((await ask()).error).toBe("the calling run has finished");
     expect(await listThreads(open.deps, await boss(), id)).toEqual([]);
   });
 });
 
 it("a workflow that comments on each comment triggers itself at most eight times", async () => {
   open = await testDeps({
-    script: async ({ ask, code }) => {
+    script: async ({ callHost: ask, code }) => {
       if (!code.includes("answer_it")) return { value: true };
       const { data = "{}" } =
         (await readLog(open.deps)).records.find(({ topic }) => topic === "documents.commented") ?? {};
       const { document_id: id } = JSON.parse(data) as { document_id: string };
       return {
         value: answerOf(
-          (await (ask as Ask)("document", { of: "new comment", id, text: "+1" }, stop)) as Answer,
+          (await (ask as CallHost)("document", { of: "new comment", id, text: "+1" }, stop)) as Answer,
         ),
       };
     },

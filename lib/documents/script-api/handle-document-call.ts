@@ -1,5 +1,6 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { authorize } from "../authorization/document-access.ts";
 import type { CommitDeps } from "../changes/commit.ts";
 import type { Cause, ContentAccess } from "../content/text-access.ts";
@@ -36,7 +37,7 @@ export type DocumentCallDeps = CreateDeps &
 /** Maximum characters of a document that a script can read. */
 const READ_MAX_CHARS = 4_000_000;
 /** Attempts at appending to a document that others change. */
-const TRIES_MAX = 10;
+const APPENDS_MAX = 10;
 
 /**
  * Handles a script's call on documents as the user that the installation names for workflows, with that user's
@@ -78,8 +79,8 @@ function withCause<Asked extends CommitDeps>(deps: Asked, { cause }: CallOrigin)
   return {
     ...deps,
     effects: {
-      settle: (drafts, at) =>
-        effects.settle(
+      apply: (drafts, at) =>
+        effects.apply(
           drafts.map((draft) => ({ ...draft, ...cause })),
           at,
         ),
@@ -119,7 +120,8 @@ function ignoreConflict(error: unknown): void {
   if (!isConflict(error)) throw error;
 }
 
-const isConflict = (error: unknown): boolean => error instanceof ApiError && error.code === "conflict";
+const isConflict = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.code === "conflict";
 
 /** Throws `conflict` if another user's document has the id. */
 async function isAlreadyCreated(
@@ -147,20 +149,23 @@ async function append(
   { id, text }: Extract<DocumentCall, { of: "more text" | "new comment" }>,
   { call, cause }: CallOrigin,
 ): Promise<string> {
-  const mark = `runs/${cause.run_id}/documents/${call}`;
-  for (let attempt = 1; ; attempt += 1) {
+  const claim = `runs/${cause.run_id}/documents/${call}`;
+  let conflict: unknown;
+  const tryToAppend = async (): Promise<string | typeof CONFLICT> => {
     await authorize(deps, user, id, "content_patch");
     const access = contentOf(deps);
-    if (await deps.claims.isTaken(mark)) return id;
+    if (await deps.claims.isTaken(claim)) return id;
     try {
       await access.append(user, id, text, { cause });
-      break;
     } catch (error) {
-      if (!isConflict(error) || attempt === TRIES_MAX) throw error;
+      if (!isConflict(error)) throw error;
+      conflict = error;
+      return CONFLICT;
     }
-  }
-  await deps.claims.take(mark);
-  return id;
+    await deps.claims.take(claim);
+    return id;
+  };
+  return retryOnConflict(tryToAppend, { attempts: APPENDS_MAX, exceeded: () => conflict as Error });
 }
 
 /** Throws `bad_request` if content is not available here. */

@@ -1,5 +1,6 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
+import type { PageRequest } from "../../http/page.ts";
 import type { Write } from "../../platform/tables.ts";
 import { higherRole, isPrivileged, type Role, rolesUpTo } from "../access/roles.ts";
 import { accessDenied, type DocumentAccess, findDocument } from "../authorization/document-access.ts";
@@ -96,7 +97,7 @@ export async function listAccessRequests(
   deps: SharingDeps,
   viewer: StoredUser,
   id: string,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit }: PageRequest,
 ): Promise<{ readonly count: number; readonly results: readonly AccessRequestRecord[] }> {
   const documentAccess = await findRoot(deps, viewer, id);
   const own = await deps.tables.get(

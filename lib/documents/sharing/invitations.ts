@@ -1,5 +1,6 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
+import type { PageRequest } from "../../http/page.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Role } from "../access/roles.ts";
 import { authorize, type DocumentAccess, findDocument } from "../authorization/document-access.ts";
@@ -44,7 +45,7 @@ export async function listInvitations(
   deps: SharingDeps,
   viewer: StoredUser,
   id: string,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit }: PageRequest,
 ): Promise<{ readonly count: number; readonly results: readonly InvitationRecord[] }> {
   const documentAccess = await findDocument(deps, viewer, id);
   if (!documentAccess.abilities.accesses_manage) return { count: 0, results: [] };

@@ -2,10 +2,11 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { type AuthorizationDeps, findDocument } from "../authorization/document-access.ts";
+import { fold } from "../fold.ts";
 import { accessesTable, relationsTable } from "../tables/accesses.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 import { type DirectoryUser, domainOf, type UserDirectory } from "../users/directory.ts";
-import { editDistance, foldText, similarity, trigrams } from "../users/string-similarity.ts";
+import { editDistance, similarity, trigrams } from "../users/string-similarity.ts";
 import { usersByEmail } from "../users/users.ts";
 
 const QUERY_MAX_LENGTH = 254;
@@ -32,7 +33,7 @@ export async function searchUsers(
   const asked = q.trim();
   if (asked === "") return [];
   checkLength(asked, deps.documents.clientSettings.API_USERS_SEARCH_QUERY_MIN_LENGTH);
-  const text = foldText(asked);
+  const text = fold(asked);
   const found = text.includes("@")
     ? await findByAddress(deps, text)
     : await findBySimilarity(deps, viewer, text);

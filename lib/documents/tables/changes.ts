@@ -1,11 +1,13 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 
-/** The documents and relations that one transaction changed. Lists read these rows. */
+/** What one transaction changed. Lists and open connections read these rows. */
 export interface ChangeRow extends Key {
   /** Ids of changed documents. */
   readonly documents: readonly string[];
   /** Changed relations. */
   readonly relations: readonly (readonly [user: string, document: string])[];
+  /** Ids of users whose sessions or tokens were ended; missing if there are none. */
+  readonly users?: readonly string[];
 }
 
 /** Number of rows ever written to a shard. */

@@ -1,6 +1,6 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { LinkReach, LinkRole } from "../access/links.ts";
-import type { ContentHead } from "./versions.ts";
+import type { ContentHead, SavedState } from "./versions.ts";
 
 /** Maximum levels of a tree, including the root. Reference 2.1. */
 export const DEPTH_MAX = 36;
@@ -44,11 +44,24 @@ export interface StoredDocument extends Key {
   readonly revision: number;
   /** Its latest content. Absent if none was ever saved. */
   readonly content?: ContentHead;
+  /** Incremented when the content is replaced as a whole: updates of an earlier generation are refused. Absent: 0. */
+  readonly generation?: number;
+  /** The current generation may have a log of updates. */
+  readonly has_log?: true;
+  /** Position up to which the latest version includes the log, so that its entries may be deleted. Absent: 0. */
+  readonly log_start?: number;
+  /** States that were saved within the last minutes, oldest first. */
+  readonly recent_saves?: readonly SavedState[];
   /** Version id from which the next retention pass continues; empty to start over. */
   readonly retention_cursor?: string;
+  /** Hash of the session that saves without the collaboration server, and until when no other may, milliseconds. */
+  readonly edit_lock_by?: string;
+  readonly edit_lock_until?: number;
   /** When the pending `documents.updated` event is due, milliseconds since the epoch; absent if none is pending. */
   readonly pending_update_at?: number;
   readonly pending_update_by?: string | null;
+  /** Ids of the users whose edits in the log the event covers. */
+  readonly pending_update_authors?: readonly string[];
   /** Number of workflow runs that led to the edits, to stop loops. */
   readonly pending_update_hop?: number;
   readonly pending_update_content?: true;

@@ -1,5 +1,6 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
+import type { PageRequest } from "../../http/page.ts";
 import {
   type AuthorizationDeps,
   authorize,
@@ -103,7 +104,7 @@ export async function listComments(
   deps: AuthorizationDeps,
   viewer: Viewer,
   path: ThreadPath,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit }: PageRequest,
 ): Promise<{ readonly count: number; readonly results: readonly CommentRecord[] }> {
   const { access } = await loadThread(deps, viewer, path);
   const comments = await readComments(deps, path.id, path.thread);

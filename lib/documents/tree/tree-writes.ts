@@ -14,7 +14,7 @@ import { parseSegment } from "./path-segment.ts";
 import type { Slot } from "./siblings.ts";
 
 /** The tree would exceed DEPTH_MAX levels. */
-export class TooDeep extends Error {}
+export class TreeDepthError extends Error {}
 
 const TOO_DEEP = "The tree has reached its maximum depth.";
 
@@ -23,7 +23,7 @@ export function planWithinDepth<Planned>(plan: () => Planned): Planned {
   try {
     return plan();
   } catch (error) {
-    if (!(error instanceof TooDeep)) throw error;
+    if (!(error instanceof TreeDepthError)) throw error;
     throw new ApiError("bad_request", TOO_DEEP, { body: { non_field_errors: [TOO_DEEP] } });
   }
 }
@@ -93,7 +93,7 @@ export interface TreePosition extends Slot {
 function requireTarget(documents: DocumentWrites, { parent }: TreePosition, height: number): void {
   if (parent === undefined) return;
   const line = ancestorsAndSelf(parent);
-  if (line.length + 1 + height > DEPTH_MAX) throw new TooDeep();
+  if (line.length + 1 + height > DEPTH_MAX) throw new TreeDepthError();
   line.forEach((above, at) => {
     documents.requireUnmoved(above);
     documents.raiseHeight(above, line.length - at + height);

@@ -6,7 +6,7 @@ import { childrenOf, childrenTable, DEPTH_MAX, documentKey, documentsTable } fro
 import { ancestorsAndSelf, type DocumentNode, findDeletedAt, readNode, toTreePath } from "./ancestors.ts";
 import { isSameOrDescendant, POSITIONS, type Position, resolveTarget } from "./move-target.ts";
 import { allocateOrder, reclaimOrder } from "./siblings.ts";
-import { planDelete, planInsert, planMove, planRestore, TooDeep } from "./tree-writes.ts";
+import { planDelete, planInsert, planMove, planRestore, TreeDepthError } from "./tree-writes.ts";
 
 let test: TestDeps;
 
@@ -133,10 +133,10 @@ describe("a tree", () => {
   it("never exceeds the maximum depth", async () => {
     const chain = [await create()];
     for (let depth = 1; depth < DEPTH_MAX; depth += 1) chain.push(await create(chain.at(-1)));
-    await expect(create(chain.at(-1))).rejects.toThrow(TooDeep);
+    await expect(create(chain.at(-1))).rejects.toThrow(TreeDepthError);
     const root = await create();
     await create(root);
-    await expect(move(root, chain[DEPTH_MAX - 2] ?? "", "last-child")).rejects.toThrow(TooDeep);
+    await expect(move(root, chain[DEPTH_MAX - 2] ?? "", "last-child")).rejects.toThrow(TreeDepthError);
     expect(await move(root, chain[DEPTH_MAX - 3] ?? "", "last-child")).toBe(true);
   });
 

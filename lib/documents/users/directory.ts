@@ -1,6 +1,7 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { fold } from "../fold.ts";
 import {
   DIRECTORY,
   DIRECTORY_VERSION,
@@ -10,7 +11,7 @@ import {
   type StoredUser,
   userDirectoryTable,
 } from "../tables/users.ts";
-import { foldText, trigrams } from "./string-similarity.ts";
+import { trigrams } from "./string-similarity.ts";
 
 /** Maximum users searched, by id. An exact email address finds every user. */
 const DIRECTORY_MAX = 50_000;
@@ -64,13 +65,13 @@ async function readDirectory(deps: Pick<Ports, "tables">): Promise<readonly Dire
 
 function toDirectoryUser({ sk: id, email, full_name }: DirectoryEntry): DirectoryUser {
   let known: readonly [Uint32Array, Uint32Array] | undefined;
-  const address = foldText(email ?? "");
+  const address = fold(email ?? "");
   return {
     id,
     email: address,
     domain: domainOf(email ?? ""),
     trigrams: () => {
-      known ??= [trigrams(address), trigrams(foldText(full_name ?? ""))];
+      known ??= [trigrams(address), trigrams(fold(full_name ?? ""))];
       return known;
     },
   };

@@ -1,23 +1,26 @@
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { OidcSettings } from "../../settings/oidc.ts";
+import type { OidcSettings, OidcUserSettings } from "../../settings/oidc.ts";
 import { createKeyResolver } from "./oidc-keys.ts";
 
-/** The identity that an OIDC token states. */
+/** The identity that claims of an OIDC provider state. */
 export interface OidcIdentity {
   readonly sub: string;
   /** Null if absent or not verified by the issuer. */
   readonly email: string | null;
   readonly full_name: string | null;
   readonly short_name: string | null;
-  /** When the token expires, milliseconds since the epoch. */
+}
+
+export interface VerifiedToken extends OidcIdentity {
+  /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
 export interface OidcTokenVerifier {
   /** Returns undefined for an invalid token. Throws `unavailable`. */
-  verify(token: string): Promise<OidcIdentity | undefined>;
+  verify(token: string): Promise<VerifiedToken | undefined>;
 }
 
 /** Asymmetric algorithms only: a public key must never be used as a shared secret. */
@@ -40,7 +43,8 @@ export function createOidcTokenVerifier(
   return {
     verify: async (token) => {
       const claims = await verifyClaims(token, keys, settings, deps);
-      return claims === undefined ? undefined : toIdentity(claims, settings);
+      const identity = claims === undefined ? undefined : identityOf(claims, settings);
+      return identity && { ...identity, expiresAt: (claims?.exp ?? 0) * 1000 };
     },
   };
 }
@@ -70,13 +74,13 @@ async function verifyClaims(
   }
 }
 
-function toIdentity(
-  claims: JWTPayload,
-  { fullNameFields, shortNameField, requireVerifiedEmail }: OidcSettings,
+/** Returns the identity that verified claims state; undefined if their `sub` is invalid. */
+export function identityOf(
+  claims: Readonly<Record<string, unknown>>,
+  { fullNameFields, shortNameField, requireVerifiedEmail }: OidcUserSettings,
 ): OidcIdentity | undefined {
-  const { sub } = claims;
+  const { sub, email, email_verified } = claims;
   if (typeof sub !== "string" || sub.length > SUB_MAX_LENGTH || !/^[!-~]+$/.test(sub)) return undefined;
-  const { email, email_verified } = claims;
   const isVerified = email_verified === true || (email_verified === undefined && !requireVerifiedEmail);
   const isAddress = typeof email === "string" && EMAIL.test(email) && isVerified;
   const nameOf = (fields: readonly string[]): string | null => {
@@ -88,11 +92,10 @@ function toIdentity(
     email: isAddress ? email : null,
     full_name: nameOf(fullNameFields),
     short_name: nameOf([shortNameField]),
-    expiresAt: (claims.exp ?? 0) * 1000,
   };
 }
 
-function readTextClaim(claims: JWTPayload, field: string): string {
+function readTextClaim(claims: Readonly<Record<string, unknown>>, field: string): string {
   const value = Object.hasOwn(claims, field) ? claims[field] : undefined;
   return typeof value === "string" ? value.trim().slice(0, NAME_MAX_LENGTH) : "";
 }

@@ -1,4 +1,4 @@
-import type { OidcSettings } from "../../settings/oidc.ts";
+import type { OidcUserSettings } from "../../settings/oidc.ts";
 import {
   normalizeEmail,
   type StoredUser,
@@ -12,7 +12,7 @@ import type { OidcIdentity } from "./oidc-tokens.ts";
 import { OWNER_ID, planUser, type UserDeps, userBySub, usersByEmail } from "./users.ts";
 
 type UserRules = Pick<
-  OidcSettings,
+  OidcUserSettings,
   "createUser" | "fallbackToEmail" | "allowDuplicateEmails" | "ownerEmail" | "ownerByEmail"
 >;
 

@@ -1,29 +1,3 @@
-/** Letters that Unicode does not decompose. */
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-  ø: "o",
-  đ: "d",
-  ð: "d",
-  ħ: "h",
-  ı: "i",
-  ł: "l",
-  þ: "th",
-};
-const OTHER_LETTERS = /[ßæœøđðħıłþ]/g;
-
-/** Converts text to lower case without accents. */
-export function foldText(text: string): string {
-  // Most email addresses are ASCII.
-  const small = text.toLowerCase();
-  if (/^[ -~]*$/.test(small)) return small;
-  return small
-    .normalize("NFKD")
-    .replace(/\p{M}+/gu, "")
-    .replace(OTHER_LETTERS, (letter) => LETTERS[letter] ?? letter);
-}
-
 /** Returns the Levenshtein distance of two texts, or undefined if it exceeds `most`. */
 export function editDistance(one: string, other: string, most: number): number | undefined {
   if (Math.abs(one.length - other.length) > most) return undefined;

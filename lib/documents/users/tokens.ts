@@ -3,6 +3,7 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { credentialsEnded } from "../changes/change-log.ts";
 import { accessTokensTable, SCOPES, TOKEN_ENTRIES, tokenEntriesTable, tokenKey } from "../tables/users.ts";
 import { findUser, planUser, type UserDeps, usersByEmail } from "./users.ts";
 import { hashToken, TOKEN_PREFIX } from "./verify-token.ts";
@@ -89,12 +90,14 @@ export async function listTokens(deps: Pick<Ports, "tables">): Promise<TokenReco
 }
 
 /** Throws `not_found`. */
-export async function revokeToken(deps: Pick<Ports, "tables">, id: string): Promise<void> {
+export async function revokeToken(deps: Pick<Ports, "tables" | "ids">, id: string): Promise<void> {
   const key = { pk: TOKEN_ENTRIES, sk: id };
   const entry = await deps.tables.get(tokenEntriesTable, key);
   if (entry === undefined) throw new ApiError("not_found", "Token not found");
+  const token = await deps.tables.get(accessTokensTable, tokenKey(entry.hash));
   await deps.tables.write([
     { op: "delete", table: accessTokensTable, key: tokenKey(entry.hash) },
     { op: "delete", table: tokenEntriesTable, key },
+    ...(token === undefined ? [] : credentialsEnded(deps, token.user)),
   ]);
 }

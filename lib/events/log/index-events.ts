@@ -3,6 +3,7 @@ import type { Write } from "../../platform/tables.ts";
 import type { Entry, FieldChange, Row } from "../../ranked-index/deltas.ts";
 import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import { termOf } from "../../ranked-index/table.ts";
+import { CONFLICT, PROGRESS, retryOnConflict } from "../../retry-on-conflict.ts";
 import {
   eventKey,
   eventLogTable,
@@ -11,7 +12,7 @@ import {
   type TailItem,
   tailKey,
 } from "./table.ts";
-import { byEvent, settleTail } from "./tail.ts";
+import { acknowledgeTail, keyByEventId } from "./tail.ts";
 
 /** Fields that the log can be filtered by, in addition to `processed`. Seed: workflow 4. */
 export const INDEXED_FIELDS = ["topic", "name", "source", "workspace", "run_id", "workflow_name"] as const;
@@ -23,7 +24,6 @@ const UNPROCESSED_TERM = termOf(UNPROCESSED.field, UNPROCESSED.value);
 const CHANGES_AT_ONCE = 30;
 /** Tail items of several records per transaction, each with a condition check. */
 const TOGETHER_AT_ONCE = 40;
-const TRIES_MAX = 20;
 
 export type IndexDeps = Pick<Ports, "tables"> & { readonly eventIndex: RankedIndex };
 
@@ -43,14 +43,20 @@ export async function indexEvents(
   eventIds: readonly string[],
   { known = [], tell }: IndexOptions = {},
 ): Promise<void> {
-  let read = byEvent(known);
+  let read = keyByEventId(known);
   const places = new Map([...read].map(([id, { sk }]) => [id, sk]));
   let ids = [...new Set([...eventIds, ...read.keys()])].sort();
-  for (let attempt = 0; attempt < TRIES_MAX && ids.length > 0; attempt += 1) {
-    ids = await indexSome(deps, ids, await tailItems(deps, ids, read, places), tell);
+  const indexNext = async () => {
+    if (ids.length === 0) return;
+    const left = await indexSome(deps, ids, await tailItems(deps, ids, read, places), tell);
+    const isProgress = left.length < ids.length;
+    ids = left;
     read = new Map();
-  }
-  if (ids.length > 0) throw new Error("the event log's index is contended");
+    return isProgress ? PROGRESS : CONFLICT;
+  };
+  await retryOnConflict(indexNext, {
+    exceeded: () => new Error("too many conflicts at the index of the event log"),
+  });
 }
 
 interface Pending {
@@ -92,9 +98,9 @@ async function indexSome(
     writesEach: fresh.every(({ tail }) => tail.ids !== undefined) ? 0 : 1,
     changes: changing.map(({ tail }) => changeOf(tail)),
     writes: [...changing.map(({ tail }) => endOf(tail)), ...[...together].map(unchanged)],
-    settle: async (rows) => {
+    acknowledge: async (rows) => {
       await told;
-      await settleTail(deps, rows.map(toSettle), tails);
+      await acknowledgeTail(deps, rows.map(toSettle), tails);
     },
   });
   const [taken] = await Promise.all([taking, told]);
@@ -134,7 +140,7 @@ async function tailItems(
     eventTailTable,
     [...unknown].map((name) => tailKey(name)),
   );
-  const found = new Map([...known, ...byEvent(fresh)]);
+  const found = new Map([...known, ...keyByEventId(fresh)]);
   const others = ids.filter((id) => !found.has(id));
   if (others.length === 0) return found;
   // A parked record may still be processed by a delayed message.

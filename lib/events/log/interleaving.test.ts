@@ -7,7 +7,7 @@ import { indexEvents } from "./index-events.ts";
 import { type EventFilters, type EventRecord, listEvents } from "./list.ts";
 import { processedWrite } from "./process.ts";
 import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
-import { oldestUnindexed, unindexed } from "./tail.ts";
+import { findOldestUnindexed, readUnindexedIds } from "./tail.ts";
 
 /** Merges often, so that a few records reach every code path. */
 const OFTEN = { mergeRows: 4, mergeDeltas: 2 };
@@ -107,7 +107,7 @@ it("shows every acknowledged event exactly once at any time, with torn transacti
               .shuffle(events)
               .slice(0, 3)
               .map(({ event_id }) => event_id);
-            const { items: known } = await oldestUnindexed(deps, { items: 2, records: 3 });
+            const { items: known } = await findOldestUnindexed(deps, { items: 2, records: 3 });
             await indexEvents(deps, told, { known: round % 2 === 0 ? known : [] });
           }
         };
@@ -141,10 +141,10 @@ it("shows every acknowledged event exactly once at any time, with torn transacti
         steps.calm();
         const eventIndex = openIndex(tables);
         for (let round = 0; round < EVENTS; round += 1) {
-          const { items: known } = await oldestUnindexed({ tables }, { items: 2, records: 3 });
+          const { items: known } = await findOldestUnindexed({ tables }, { items: 2, records: 3 });
           await indexEvents({ tables, eventIndex }, acknowledged, { known });
         }
-        expect(await unindexed({ tables })).toEqual([]);
+        expect(await readUnindexedIds({ tables })).toEqual([]);
         const { records } = await list(tables, openIndex(tables));
         expect(records.map(({ id }) => id)).toEqual(events.map((_, at) => EVENTS - at));
         expect(records.map(({ event_id }) => event_id).toSorted()).toEqual(acknowledged.toSorted());

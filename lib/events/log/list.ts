@@ -6,7 +6,7 @@ import type { Filter, View } from "../../ranked-index/view.ts";
 import { eventData } from "../publish.ts";
 import { INDEXED_FIELDS, UNPROCESSED } from "./index-events.ts";
 import { eventKey, eventLogTable, type StoredEvent } from "./table.ts";
-import { unindexed } from "./tail.ts";
+import { readUnindexedIds } from "./tail.ts";
 
 /** A record in responses: always all fourteen fields. Seed: workflow 2.3. */
 export const eventRecord = z
@@ -79,11 +79,11 @@ async function readTogether(
 ): Promise<{ view: View; waiting: readonly string[] }> {
   const { eventIndex } = deps;
   let before = eventIndex.floor;
-  let ids = await unindexed(deps);
+  let ids = await readUnindexedIds(deps);
   let view = await eventIndex.view(terms);
   if (ids.length > 0 && (before === undefined || view.merged - before > NEAR)) {
     before = view.merged;
-    ids = await unindexed(deps);
+    ids = await readUnindexedIds(deps);
     view = await eventIndex.view(terms);
   }
   if (ids.length === 0) return { view, waiting: [] };

@@ -8,7 +8,7 @@ import {
   eventTailTable,
   type StoredEvent,
   type TailItem,
-  type TailPlace,
+  type TailState,
   tailKey,
   tailPartitions,
 } from "./table.ts";
@@ -62,7 +62,7 @@ export async function resendPending(
       cursor = sent >= max ? undefined : page.cursor;
     } while (cursor !== undefined);
   }
-  if (sent > 0) deps.log.warn("unprocessed events sent again", { count: sent });
+  if (sent > 0) deps.log.warn("resent unprocessed events", { count: sent });
   return sent;
 }
 
@@ -74,7 +74,7 @@ async function resend(deps: Pick<Ports, "tables" | "bus" | "clock">, item: TailI
   }
   const resends = item.resends + 1;
   if (resends > RESENDS_MAX && item.number !== undefined) {
-    await failEvent(deps, item.sk, "not processed: gave up after many attempts");
+    await failEvent(deps, item.sk, "not processed: too many attempts failed");
     return false;
   }
   const next = new Date(deps.clock.now() + RESEND_BACKOFF_MS * 2 ** Math.min(resends, 10)).toISOString();
@@ -115,8 +115,8 @@ export async function reviveEvent(deps: Pick<Ports, "tables">, eventId: string):
 async function moveTail(
   deps: Pick<Ports, "tables">,
   eventId: string,
-  from: TailPlace,
-  to: TailPlace,
+  from: TailState,
+  to: TailState,
 ): Promise<void> {
   const item = await deps.tables.get(eventTailTable, tailKey(eventId, from));
   if (item === undefined) return;

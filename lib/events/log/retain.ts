@@ -37,7 +37,7 @@ export async function retainEvents(deps: RetainEventsDeps): Promise<number> {
     remove: (ids: readonly string[]) => removeEvents(deps, ids),
   };
   const removed = await clearOldest(deps, clearing, REMOVED_MAX);
-  if (removed > 0) deps.log.info("old events removed", { count: removed });
+  if (removed > 0) deps.log.info("removed expired events", { count: removed });
   return removed;
 }
 

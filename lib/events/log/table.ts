@@ -73,14 +73,14 @@ export const TAIL_SHARDS = 4;
  * The partition of a record's tail item: `tail` until the record is visible in the index, then `indexed` until it is
  * processed; `parked` items failed too often and wait for a redrive.
  */
-export type TailPlace = "tail" | "indexed" | "parked";
+export type TailState = "tail" | "indexed" | "parked";
 
-export function tailKey(eventId: string, where: TailPlace = "tail"): Key {
+export function tailKey(eventId: string, where: TailState = "tail"): Key {
   const shard = Number.parseInt(eventId.slice(-1), 16) % TAIL_SHARDS;
   return { pk: `${where}#${shard}`, sk: eventId };
 }
 
-export const tailPartitions = (where: TailPlace): string[] =>
+export const tailPartitions = (where: TailState): string[] =>
   Array.from({ length: TAIL_SHARDS }, (_, shard) => `${where}#${shard}`);
 
 /** Name of the ranked index over the log. */

@@ -1,5 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { readAll } from "../read-all.ts";
 import { eventTailTable, type TailItem, tailIds, tailKey, tailPartitions } from "./table.ts";
 
@@ -12,46 +13,50 @@ export interface IndexedRecord {
 }
 
 /** Tail items per transaction, with at most two writes each. */
-const SETTLED_AT_ONCE = 50;
-const TRIES_MAX = 20;
+const ITEMS_PER_TRANSACTION = 50;
 
 /**
  * Removes indexed records from the tail; unprocessed ones move to where the sweep finds them. Idempotent. `known`
  * contains tail items that were read earlier, by the ids of their events.
  */
-export async function settleTail(
+export async function acknowledgeTail(
   deps: Pick<Ports, "tables">,
   records: readonly IndexedRecord[],
   known: ReadonlyMap<string, TailItem>,
 ): Promise<void> {
   const byItem = Map.groupBy(records, ({ eventId }) => known.get(eventId)?.sk ?? eventId);
   const parts = [...byItem.values()];
-  for (let start = 0; start < parts.length; start += SETTLED_AT_ONCE)
-    await settleSome(deps, parts.slice(start, start + SETTLED_AT_ONCE).flat(), known);
+  for (let start = 0; start < parts.length; start += ITEMS_PER_TRANSACTION)
+    await acknowledgeSome(deps, parts.slice(start, start + ITEMS_PER_TRANSACTION).flat(), known);
 }
 
-async function settleSome(
+async function acknowledgeSome(
   deps: Pick<Ports, "tables">,
   records: readonly IndexedRecord[],
   known: ReadonlyMap<string, TailItem>,
 ): Promise<void> {
-  let items = records.every(({ eventId }) => known.has(eventId)) ? known : await fresh(deps, records, known);
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const writes = settlingWrites(records, items);
+  let items = records.every(({ eventId }) => known.has(eventId))
+    ? known
+    : await readTailItems(deps, records, known);
+  const acknowledge = async () => {
+    const writes = acknowledgeWrites(records, items);
     if (writes.length === 0 || (await deps.tables.write(writes)).ok) return;
-    items = await fresh(deps, records, known);
-  }
-  throw new Error("the tail of the event log is contended");
+    items = await readTailItems(deps, records, known);
+    return CONFLICT;
+  };
+  await retryOnConflict(acknowledge, {
+    exceeded: () => new Error("too many conflicts at the tail of the event log"),
+  });
 }
 
 /** The current tail items of records, including shared items of records that others indexed. */
-async function fresh(
+async function readTailItems(
   deps: Pick<Ports, "tables">,
   records: readonly IndexedRecord[],
   known: ReadonlyMap<string, TailItem>,
 ): Promise<ReadonlyMap<string, TailItem>> {
   const keys = [...new Set(records.map(({ eventId }) => known.get(eventId)?.sk ?? eventId))];
-  const items = byEvent(
+  const items = keyByEventId(
     await deps.tables.batchGet(
       eventTailTable,
       keys.map((key) => tailKey(key)),
@@ -59,14 +64,14 @@ async function fresh(
   );
   const isFound = ({ eventId }: IndexedRecord): boolean => items.has(eventId) || known.has(eventId);
   if (records.every(isFound)) return items;
-  return new Map([...byEvent(await readTail(deps)), ...items]);
+  return new Map([...keyByEventId(await readTail(deps)), ...items]);
 }
 
 /** Tail items by the ids of their events. */
-export const byEvent = (items: readonly TailItem[]): Map<string, TailItem> =>
+export const keyByEventId = (items: readonly TailItem[]): Map<string, TailItem> =>
   new Map(items.flatMap((item) => tailIds(item).map((id) => [id, item])));
 
-function settlingWrites(records: readonly IndexedRecord[], items: ReadonlyMap<string, TailItem>): Write[] {
+function acknowledgeWrites(records: readonly IndexedRecord[], items: ReadonlyMap<string, TailItem>): Write[] {
   const writes: Write[] = [];
   const together = new Map<TailItem, Set<string>>();
   for (const record of records) {
@@ -74,9 +79,9 @@ function settlingWrites(records: readonly IndexedRecord[], items: ReadonlyMap<st
     if (item?.ids === undefined) writes.push(...ownWrites(record, item));
     else together.set(item, (together.get(item) ?? new Set()).add(record.eventId));
   }
-  for (const [item, settled] of together) {
+  for (const [item, acknowledged] of together) {
     const { pk, sk, ids = [], left = 0, resend_at } = item;
-    const rest = ids.filter((id) => !settled.has(id));
+    const rest = ids.filter((id) => !acknowledged.has(id));
     const when = [["left", "=", left] as const, ["resend_at", "=", resend_at] as const];
     if (rest.length === 0) writes.push({ op: "delete", table: eventTailTable, key: { pk, sk }, when });
     else {
@@ -100,7 +105,7 @@ function ownWrites({ eventId, number, final }: IndexedRecord, item: TailItem | u
 }
 
 /** Ids of the records that may not be indexed yet, newest first. */
-export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> {
+export async function readUnindexedIds(deps: Pick<Ports, "tables">): Promise<string[]> {
   return (await readTail(deps)).flatMap(tailIds).sort().reverse();
 }
 
@@ -119,7 +124,7 @@ export interface OldestUnindexed {
  * The pending work of records that are not indexed yet, oldest first. Reads a bounded number of items per partition,
  * and takes from them a bounded number of records but at least one item.
  */
-export async function oldestUnindexed(
+export async function findOldestUnindexed(
   deps: Pick<Ports, "tables">,
   most: { readonly items: number; readonly records: number },
 ): Promise<OldestUnindexed> {

@@ -1,6 +1,6 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { recordValue } from "../high-water-marks.ts";
-import { measure } from "../item-size.ts";
+import { checkLimit, recordValue } from "../high-water-marks.ts";
+import { measureItem } from "../item-size.ts";
 import { LIMITS, limitFault } from "../limits.ts";
 
 export type Attributes = Record<string, AttributeValue>;
@@ -18,19 +18,19 @@ export function toAttribute(value: unknown, depth = 1): AttributeValue {
     case "boolean":
       return { BOOL: value };
     case "number":
-      if (!Number.isFinite(value)) throw new TypeError(`an item cannot hold ${value}`);
+      if (!Number.isFinite(value)) throw new TypeError(`an item cannot contain ${value}`);
       return { N: String(value) };
     case "object":
       break;
     default:
-      throw new TypeError(`an item cannot hold a ${typeof value}`);
+      throw new TypeError(`an item cannot contain a ${typeof value}`);
   }
   if (value === null) return { NULL: true };
   if (value instanceof Uint8Array) return { B: value };
   recordValue("itemDepth", depth);
   if (depth > LIMITS.itemDepth.value) throw limitFault("itemDepth", "the item");
   if (Array.isArray(value)) return { L: value.map((element: unknown) => toAttribute(element, depth + 1)) };
-  if (!isPlain(value)) throw new TypeError("an item can hold plain objects only");
+  if (!isPlain(value)) throw new TypeError("an item can contain only plain objects");
   return { M: toMap(value, depth + 1) };
 }
 
@@ -54,9 +54,8 @@ export interface SizedAttributes {
  */
 export function toItem(item: object): SizedAttributes {
   const attributes = toMap(item, 1);
-  const bytes = measure(item);
-  recordValue("itemBytes", bytes);
-  if (bytes > LIMITS.itemBytes.value) throw limitFault("itemBytes", "the item", bytes);
+  const bytes = measureItem(item);
+  checkLimit("itemBytes", "the item", bytes);
   return { attributes, bytes };
 }
 
@@ -69,7 +68,7 @@ export function fromAttribute(attribute: AttributeValue): unknown {
   if (attribute.B !== undefined) return new Uint8Array(attribute.B);
   if (attribute.L !== undefined) return attribute.L.map(fromAttribute);
   if (attribute.M !== undefined) return fromItem(attribute.M);
-  throw new TypeError(`an attribute of a type that is never written: ${Object.keys(attribute).join(", ")}`);
+  throw new TypeError(`unsupported attribute type: ${Object.keys(attribute).join(", ")}`);
 }
 
 export function fromItem(attributes: Attributes): Record<string, unknown> {

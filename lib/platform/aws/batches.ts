@@ -4,19 +4,23 @@ export interface BatchLimits {
   readonly bytes: number;
 }
 
-export interface Sized {
+export interface SizedEntry {
   readonly bytes: number;
   /** A batch contains at most one entry with the same value; undefined is never in conflict. */
-  readonly alone?: string | undefined;
+  readonly uniqueKey?: string | undefined;
 }
 
 /** Splits a list, in order, into batches that fit into one request each. */
-export function toBatches<Entry extends Sized>(entries: readonly Entry[], limits: BatchLimits): Entry[][] {
+export function toBatches<Entry extends SizedEntry>(
+  entries: readonly Entry[],
+  limits: BatchLimits,
+): Entry[][] {
   const batches: Entry[][] = [];
   let batch: Entry[] = [];
   let bytes = 0;
   for (const entry of entries) {
-    const twice = entry.alone !== undefined && batch.some(({ alone }) => alone === entry.alone);
+    const twice =
+      entry.uniqueKey !== undefined && batch.some(({ uniqueKey }) => uniqueKey === entry.uniqueKey);
     if (batch.length > 0 && (batch.length === limits.count || bytes + entry.bytes > limits.bytes || twice)) {
       batches.push(batch);
       batch = [];

@@ -11,11 +11,11 @@ import {
   PutObjectCommand,
 } from "@aws-sdk/client-s3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { mockedAws, serviceError } from "./test-mocks.ts";
+import { mockAws, serviceError } from "./test-mocks.ts";
 
 describe("blobs in S3", () => {
   it("deletes 1,000 keys per request and retries those that S3 failed to delete", async () => {
-    const { ports, s3 } = await mockedAws();
+    const { ports, s3 } = await mockAws();
     s3.on(DeleteObjectsCommand)
       .resolvesOnce({ Errors: [{ Key: "k7", Code: "SlowDown" }] })
       .resolves({});
@@ -28,14 +28,14 @@ describe("blobs in S3", () => {
   });
 
   it("rejects at once if deletion is not permitted", async () => {
-    const { ports, s3 } = await mockedAws();
+    const { ports, s3 } = await mockAws();
     s3.on(DeleteObjectsCommand).resolves({ Errors: [{ Key: "a", Code: "AccessDenied", Message: "no" }] });
     await expect(ports.blobs.delete(["a"])).rejects.toThrow("AccessDenied");
     expect(s3.commandCalls(DeleteObjectsCommand)).toHaveLength(1);
   });
 
   it("lists all pages", async () => {
-    const { ports, s3 } = await mockedAws();
+    const { ports, s3 } = await mockAws();
     s3.on(ListObjectsV2Command)
       .resolvesOnce({ Contents: [{ Key: "p/a" }, { Key: "p/b" }], NextContinuationToken: "next" })
       .resolvesOnce({ Contents: [{ Key: "p/c" }] });
@@ -51,7 +51,7 @@ describe("blobs in S3", () => {
     const folder = await mkdtemp(join(tmpdir(), "weft-blob-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, "source"), "from a file");
-    const { ports, s3 } = await mockedAws();
+    const { ports, s3 } = await mockAws();
     const bodies: string[] = [];
     s3.on(PutObjectCommand).callsFake(
       async ({ Body, ContentLength }: { Body: Readable; ContentLength: number }) => {
@@ -66,7 +66,7 @@ describe("blobs in S3", () => {
   });
 
   it("returns no bytes for a range that is empty or begins after the end", async () => {
-    const { ports, s3 } = await mockedAws();
+    const { ports, s3 } = await mockAws();
     s3.on(GetObjectCommand).rejects(serviceError("InvalidRange", 416));
     s3.on(HeadObjectCommand).resolves({ ContentLength: 3 });
     expect(await ports.blobs.get("a", { start: 9, end: 12 })).toEqual(new Uint8Array());
@@ -76,13 +76,13 @@ describe("blobs in S3", () => {
   });
 
   it("reports a missing bucket as an error, not as a missing blob", async () => {
-    const { ports, s3 } = await mockedAws();
+    const { ports, s3 } = await mockAws();
     s3.on(GetObjectCommand).rejects(serviceError("NoSuchBucket", 404));
     await expect(ports.blobs.get("a")).rejects.toMatchObject({ name: "NoSuchBucket" });
   });
 
   it("signs an upload URL for one length, one expiry and one use", async () => {
-    const { ports } = await mockedAws();
+    const { ports } = await mockAws();
     const { method, url, headers } = await ports.blobs.uploadTo("uploads/a/b", { bytes: 7, seconds: 90 });
     expect([method, headers]).toEqual(["PUT", { "if-none-match": "*" }]);
     const { pathname, searchParams } = new URL(url);

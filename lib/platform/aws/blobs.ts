@@ -1,21 +1,49 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  type S3Client,
+  S3Client,
 } from "@aws-sdk/client-s3";
-import type { Blobs } from "../blobs.ts";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import type { Blobs, BlobUpload } from "../blobs.ts";
 import { PlatformFault } from "../faults.ts";
 import { exceedsLimit } from "../high-water-marks.ts";
 import { limitFault } from "../limits.ts";
 import { toChunks } from "./batches.ts";
-import { asFault, codeOf, faulting } from "./faults.ts";
-import { type Pause, untilDone } from "./retries.ts";
-import { signedUpload } from "./signed-upload.ts";
+import { signDownloadHeaders, signDownloadUrl } from "./blob-downloads.ts";
+import { codeOf, toFault, withFaults } from "./faults.ts";
+import { type Pause, retryUntilDone } from "./retries.ts";
+
+/** `If-None-Match: *`: S3 rejects the upload if the object exists. */
+const ONCE = "*";
+
+/** A presigned S3 request with this client's permissions: for exactly this length, and only once. */
+async function signedUpload(
+  { config }: S3Client,
+  upload: { readonly Bucket: string; readonly Key: string; readonly bytes: number; readonly seconds: number },
+): Promise<BlobUpload> {
+  const { Bucket, Key, bytes, seconds } = upload;
+  const { region, credentials, endpoint, forcePathStyle = false } = config;
+  const signing = new S3Client({
+    region,
+    credentials,
+    forcePathStyle,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    // A checksum would be signed too, and the bytes are not known yet.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+  });
+  const command = new PutObjectCommand({ Bucket, Key, ContentLength: bytes, IfNoneMatch: ONCE });
+  const url = await getSignedUrl(signing, command, { expiresIn: seconds });
+  return { method: "PUT", url, headers: { "if-none-match": ONCE } };
+}
 
 const PART = /^[A-Za-z0-9._-]{1,200}$/;
 /** Keys per delete request, limited by S3. */
@@ -31,7 +59,7 @@ function checkKey(key: string): string {
   if (exceedsLimit("blobKeyBytes", key))
     throw limitFault("blobKeyBytes", "the blob's key", Buffer.byteLength(key));
   if (key.split("/").some((part) => !PART.test(part) || part === "." || part === "..")) {
-    throw new TypeError(`"${key}" cannot be the key of a blob`);
+    throw new TypeError(`"${key}" is not a valid blob key`);
   }
   return key;
 }
@@ -44,7 +72,7 @@ async function ifThere<Result>(reading: () => Promise<Result>): Promise<Result |
     return await reading();
   } catch (error) {
     if (error instanceof Error && (error.name === "NoSuchKey" || error.name === "NotFound")) return undefined;
-    throw asFault(error);
+    throw toFault(error);
   }
 }
 
@@ -52,7 +80,7 @@ async function* chunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   try {
     yield* body;
   } catch (error) {
-    throw asFault(error);
+    throw toFault(error);
   }
 }
 
@@ -69,7 +97,7 @@ export function awsBlobs(options: {
     const { Body } = await client.send(
       new GetObjectCommand({ Bucket, Key, ...(range === undefined ? {} : { Range: range }) }),
     );
-    if (Body === undefined) throw new Error("S3 answered an object without a body");
+    if (Body === undefined) throw new Error("S3 returned an object without a body");
     return Body;
   };
   const head: Blobs["head"] = (key) =>
@@ -81,10 +109,10 @@ export function awsBlobs(options: {
 
   const removeChunk = async (keys: readonly string[]): Promise<void> => {
     let left = keys;
-    await untilDone(pause, async () => {
+    await retryUntilDone(pause, async () => {
       const Objects = left.map((Key) => ({ Key }));
       const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
-      const { Errors = [] } = await faulting(() => client.send(command));
+      const { Errors = [] } = await withFaults(() => client.send(command));
       const [first] = Errors;
       if (first === undefined) return "done";
       const text = `S3 did not delete ${Errors.length} of ${left.length} blobs: ${first.Code} ${first.Message}`;
@@ -96,31 +124,46 @@ export function awsBlobs(options: {
     });
   };
 
+  const putFile: Blobs["putFile"] = async (key, path) => {
+    const Key = checkKey(key);
+    // The client cannot repeat a request whose stream is consumed, so each attempt reopens the file.
+    await retryUntilDone(pause, async () => {
+      const { size } = await stat(path);
+      const Body = createReadStream(path);
+      const command = new PutObjectCommand({ Bucket, Key, Body, ContentLength: size });
+      try {
+        await client.send(command, timeFor(size));
+        return "done";
+      } catch (error) {
+        const fault = toFault(error);
+        if (!(fault instanceof PlatformFault) || fault.code === "limit_exceeded") throw fault;
+        return { again: fault };
+      } finally {
+        Body.destroy();
+      }
+    });
+  };
+
   return {
     uploadTo: async (key, allowed) => signedUpload(client, { Bucket, Key: checkKey(key), ...allowed }),
     put: async (key, data) => {
       const Body = typeof data === "string" ? Buffer.from(data) : data;
       const command = new PutObjectCommand({ Bucket, Key: checkKey(key), Body });
-      await faulting(() => client.send(command, timeFor(Body.byteLength)));
+      await withFaults(() => client.send(command, timeFor(Body.byteLength)));
     },
-    putFile: async (key, path) => {
-      const Key = checkKey(key);
-      // The client cannot repeat a request whose stream is consumed, so each attempt reopens the file.
-      await untilDone(pause, async () => {
+    putFile,
+    putStream: async (key, source) => {
+      checkKey(key);
+      // S3 requires the length first, and an attempt that fails is repeated.
+      const path = join(tmpdir(), `weft-${randomUUID()}`);
+      try {
+        await pipeline(source, createWriteStream(path, { flags: "wx", mode: 0o600 }));
         const { size } = await stat(path);
-        const Body = createReadStream(path);
-        const command = new PutObjectCommand({ Bucket, Key, Body, ContentLength: size });
-        try {
-          await client.send(command, timeFor(size));
-          return "done";
-        } catch (error) {
-          const fault = asFault(error);
-          if (!(fault instanceof PlatformFault) || fault.code === "limit_exceeded") throw fault;
-          return { again: fault };
-        } finally {
-          Body.destroy();
-        }
-      });
+        await putFile(key, path);
+        return size;
+      } finally {
+        await rm(path, { force: true });
+      }
     },
     get: async (key, range) => {
       const empty = range !== undefined && range.end <= range.start;
@@ -135,7 +178,13 @@ export function awsBlobs(options: {
         }
       });
     },
-    stream: (key) => ifThere(async () => chunks((await open(key)) as AsyncIterable<Uint8Array>)),
+    stream: (key, range) =>
+      ifThere(async () => {
+        const part = range === undefined ? undefined : `bytes=${range.start}-${range.end - 1}`;
+        return chunks((await open(key, part)) as AsyncIterable<Uint8Array>);
+      }),
+    downloadUrl: (key, download) => signDownloadUrl(client, Bucket, checkKey(key), download),
+    authorizeDownload: (key) => signDownloadHeaders(client, Bucket, checkKey(key)),
     head,
     delete: async (keys) => {
       for (const chunk of toChunks(keys.map(checkKey), DELETE_KEYS)) await removeChunk(chunk);
@@ -151,7 +200,7 @@ export function awsBlobs(options: {
           ...(after ? { StartAfter: after } : {}),
           ...(next === undefined ? {} : { ContinuationToken: next }),
         });
-        const { Contents = [], NextContinuationToken } = await faulting(() => client.send(command));
+        const { Contents = [], NextContinuationToken } = await withFaults(() => client.send(command));
         keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
         next = NextContinuationToken;
       } while (next !== undefined && keys.length < limit);

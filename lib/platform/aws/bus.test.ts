@@ -3,7 +3,7 @@ import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { GetQueueUrlCommand, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, it } from "vitest";
 import { ITEMS } from "../contract/resources.ts";
-import { mockedAws, serviceError } from "./test-mocks.ts";
+import { mockAws, serviceError } from "./test-mocks.ts";
 
 const event = (detail: Record<string, unknown>) => ({
   source: "weft.events",
@@ -12,7 +12,7 @@ const event = (detail: Record<string, unknown>) => ({
 });
 
 async function mocked() {
-  const platform = await mockedAws();
+  const platform = await mockAws();
   const published = () =>
     platform.eventbridge
       .commandCalls(PutEventsCommand)

@@ -5,11 +5,11 @@ import {
 } from "@aws-sdk/client-eventbridge";
 import type { Bus, BusEntry, BusEnvelope } from "../bus.ts";
 import { PlatformFault } from "../faults.ts";
-import { recordValue } from "../high-water-marks.ts";
-import { LIMITS, limitFault } from "../limits.ts";
+import { checkLimit, recordValue } from "../high-water-marks.ts";
+import { LIMITS } from "../limits.ts";
 import { toBatches } from "./batches.ts";
-import { codeOf, faulting } from "./faults.ts";
-import { type Pause, untilDone } from "./retries.ts";
+import { codeOf, withFaults } from "./faults.ts";
+import { type Pause, retryUntilDone } from "./retries.ts";
 
 interface PreparedEntry {
   readonly entry: PutEventsRequestEntry;
@@ -51,17 +51,15 @@ export function awsBus(options: {
     const around = JSON.stringify({ ...EMPTY, source, "detail-type": detailType });
     // The size includes the envelope, because the envelope must fit into a message.
     const bytes = Buffer.byteLength(around) + Buffer.byteLength(text) - "{}".length;
-    recordValue("busEntryBytes", bytes);
-    if (bytes > LIMITS.busEntryBytes.value)
-      throw limitFault("busEntryBytes", `the event ${detailType}`, bytes);
+    checkLimit("busEntryBytes", `the event ${detailType}`, bytes);
     return { entry: { EventBusName: stack, Source: source, DetailType: detailType, Detail: text }, bytes };
   };
 
   const publishBatch = async (batch: readonly PreparedEntry[]): Promise<void> => {
     let left = batch.map(({ entry }) => entry);
-    await untilDone(pause, async () => {
+    await retryUntilDone(pause, async () => {
       const sent = left;
-      const { Entries = [] } = await faulting(() => client.send(new PutEventsCommand({ Entries: sent })));
+      const { Entries = [] } = await withFaults(() => client.send(new PutEventsCommand({ Entries: sent })));
       const refused = sent.flatMap((entry, at) => {
         const { ErrorCode, ErrorMessage } = Entries[at] ?? {};
         return ErrorCode === undefined ? [] : [{ entry, fault: entryFault(ErrorCode, ErrorMessage) }];
@@ -88,6 +86,6 @@ export function awsBus(options: {
 /** Throws if a retry cannot succeed. */
 function entryFault(code: string, message = ""): PlatformFault {
   const known = codeOf(code, message);
-  if (known === undefined) throw new Error(`EventBridge refused an event: ${code} ${message}`);
-  return new PlatformFault(known, `EventBridge refused an event: ${code} ${message}`);
+  if (known === undefined) throw new Error(`EventBridge rejected an event: ${code} ${message}`);
+  return new PlatformFault(known, `EventBridge rejected an event: ${code} ${message}`);
 }

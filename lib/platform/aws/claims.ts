@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { CLAIMS_PREFIX, type Claims } from "../claims.ts";
-import { asFault, faulting } from "./faults.ts";
+import { toFault, withFaults } from "./faults.ts";
 
 /** One empty object per claimed name, created with the condition that the key does not exist. */
 export function awsClaims({
@@ -14,16 +14,16 @@ export function awsClaims({
   return {
     take: async (name) => {
       const Key = `${CLAIMS_PREFIX}${name}`;
-      const mark = randomUUID();
+      const id = randomUUID();
       try {
-        await client.send(new PutObjectCommand({ Bucket, Key, Body: mark, IfNoneMatch: "*" }));
+        await client.send(new PutObjectCommand({ Bucket, Key, Body: id, IfNoneMatch: "*" }));
         return true;
       } catch (error) {
-        if (!(error instanceof Error) || error.name !== "PreconditionFailed") throw asFault(error);
+        if (!(error instanceof Error) || error.name !== "PreconditionFailed") throw toFault(error);
       }
       // A retried request finds the object that its first attempt created.
-      const { Body } = await faulting(() => client.send(new GetObjectCommand({ Bucket, Key })));
-      return (await Body?.transformToString()) === mark;
+      const { Body } = await withFaults(() => client.send(new GetObjectCommand({ Bucket, Key })));
+      return (await Body?.transformToString()) === id;
     },
     isTaken: async (name) => {
       try {
@@ -31,7 +31,7 @@ export function awsClaims({
         return true;
       } catch (error) {
         if (error instanceof Error && (error.name === "NotFound" || error.name === "NoSuchKey")) return false;
-        throw asFault(error);
+        throw toFault(error);
       }
     },
   };

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { awsClients, type Environment, type Patience } from "./clients.ts";
-import { faulting } from "./faults.ts";
+import { awsClients, type Environment, type RetryLimits } from "./clients.ts";
+import { withFaults } from "./faults.ts";
 
 const ACCOUNT = { accessKeyId: "test", secretAccessKey: "test" };
 
@@ -18,7 +18,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function open(environment: Environment, patience?: Patience) {
+function open(environment: Environment, patience?: RetryLimits) {
   const clients = awsClients(environment, "eu-west-1", patience);
   for (const client of [clients.dynamodb, clients.s3]) client.config.credentials = async () => ACCOUNT;
   onTestFinished(() => clients.close());
@@ -63,13 +63,13 @@ describe("the clients", () => {
       requests += 1;
     });
     const { dynamodb } = open({ AWS_ENDPOINT_URL: url }, { requestTimeoutMs: 100, attempts: 2 });
-    await expect(faulting(() => dynamodb.send(get))).rejects.toMatchObject({ code: "unavailable" });
+    await expect(withFaults(() => dynamodb.send(get))).rejects.toMatchObject({ code: "unavailable" });
     expect(requests).toBe(2);
   });
 
   it("distinguish an unreachable endpoint from an error of the caller", async () => {
     const url = await serve(() => undefined);
     const { dynamodb } = open({ AWS_ENDPOINT_URL: url.replace(/\d+$/, "1") }, { attempts: 1 });
-    await expect(faulting(() => dynamodb.send(get))).rejects.toMatchObject({ code: "unavailable" });
+    await expect(withFaults(() => dynamodb.send(get))).rejects.toMatchObject({ code: "unavailable" });
   });
 });

@@ -28,7 +28,7 @@ export function endpointOf(environment: Environment, service: Service): string |
 }
 
 /** Timeouts and attempts of a client that override the defaults. */
-export interface Patience {
+export interface RetryLimits {
   readonly requestTimeoutMs?: number;
   readonly attempts?: number;
 }
@@ -39,7 +39,10 @@ export function clientOptions(
   service: Service,
   requestTimeout: number,
   maxSockets: number,
-  { region, patience = {} }: { readonly region?: string | undefined; readonly patience?: Patience } = {},
+  {
+    region,
+    patience: retryLimits = {},
+  }: { readonly region?: string | undefined; readonly patience?: RetryLimits } = {},
 ) {
   const endpoint = endpointOf(environment, service);
   const chosen = region ?? (environment.AWS_REGION || environment.AWS_DEFAULT_REGION || undefined);
@@ -48,11 +51,11 @@ export function clientOptions(
   return {
     ...(where === undefined ? {} : { region: where }),
     ...(endpoint === undefined ? {} : { endpoint }),
-    maxAttempts: patience.attempts ?? ATTEMPTS,
+    maxAttempts: retryLimits.attempts ?? ATTEMPTS,
     retryMode: "standard",
     requestHandler: {
       connectionTimeout: CONNECTION_TIMEOUT_MS,
-      requestTimeout: patience.requestTimeoutMs ?? requestTimeout,
+      requestTimeout: retryLimits.requestTimeoutMs ?? requestTimeout,
       throwOnRequestTimeout: true,
       // Timeout of a stalled response; longer than the longest wait for a message.
       socketTimeout: 30_000,
@@ -66,7 +69,11 @@ export function clientOptions(
  * One client per service, with keep-alive connections, a timeout for every request and a retry budget. Endpoints,
  * region and credentials come from the environment, as for the AWS CLI.
  */
-export function awsClients(environment: Environment, region?: string, patience: Patience = {}): AwsClients {
+export function awsClients(
+  environment: Environment,
+  region?: string,
+  patience: RetryLimits = {},
+): AwsClients {
   const options = (service: Service, requestTimeout: number, maxSockets: number) =>
     clientOptions(environment, service, requestTimeout, maxSockets, { region, patience });
   const dynamodb = new DynamoDBClient(options("DYNAMODB", 5_000, 128));

@@ -2,11 +2,11 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { convert } from "../../conversion/convert.ts";
 import type { Blobs } from "../blobs.ts";
 import {
-  type ConversionAnswer,
+  baseBlob,
   type ConversionRequest,
-  givenBlob,
-  madeBlob,
-  ontoBlob,
+  type ConversionResponse,
+  inputBlob,
+  outputBlob,
 } from "../conversions.ts";
 import type { Conversion } from "../converter.ts";
 import { jsonLog } from "../json-log.ts";
@@ -31,20 +31,21 @@ function openBlobs(): Blobs {
  * escapes the converter can access only the blobs of conversions, whose ids are secret.
  */
 export async function handler(
-  { id, from, to, isAdded }: ConversionRequest,
+  { id, from, to, append }: ConversionRequest,
   context?: { readonly weft?: { readonly blobs: Blobs } },
-): Promise<ConversionAnswer> {
+): Promise<ConversionResponse> {
   opened ??= context?.weft?.blobs ?? openBlobs();
-  const bytes = await opened.get(givenBlob(id));
-  const onto = isAdded ? await opened.get(ontoBlob(id)) : undefined;
-  if (bytes === undefined || (isAdded && onto === undefined)) throw new Error("there is nothing to convert");
+  const bytes = await opened.get(inputBlob(id));
+  const base = to === "update" ? await opened.get(baseBlob(id)) : undefined;
+  if (bytes === undefined || (to === "update" && base === undefined))
+    throw new Error("the content to convert is missing");
   let made: string | Uint8Array;
   try {
-    made = await convert({ from, bytes, to, ...(onto === undefined ? {} : { onto }) } as Conversion);
+    made = await convert({ from, bytes, to, base, append } as Conversion);
   } catch (error) {
-    log.info("content was not converted", { why: String(error).slice(0, 500) });
+    log.info("converting content failed", { why: String(error).slice(0, 500) });
     return { ok: false };
   }
-  await opened.put(madeBlob(id), made);
+  await opened.put(outputBlob(id), made);
   return { ok: true };
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { givenBlob, madeBlob, ontoBlob } from "../conversions.ts";
+import { baseBlob, inputBlob, outputBlob } from "../conversions.ts";
 import { openBlobs } from "../embedded/blobs.ts";
 import { silentLog, temporaryFolder } from "../embedded/test-platform.ts";
 import { awsConverter, type Invoke } from "./converter.ts";
@@ -23,13 +23,13 @@ const bytes = Buffer.from("text");
 describe("a conversion by a function of its own", () => {
   it("passes its input and output as blobs and deletes them", async () => {
     const asked: string[] = [];
-    const ontos: unknown[] = [];
+    const bases: unknown[] = [];
     const { convert } = converter(async (payload) => {
       asked.push(payload);
-      const onto = await blobs.get(ontoBlob("one"));
-      ontos.push(onto && new Uint8Array(onto));
-      const given = Buffer.from((await blobs.get(givenBlob("one"))) ?? []).toString();
-      await blobs.put(madeBlob("one"), `<p>${given}</p>`);
+      const base = await blobs.get(baseBlob("one"));
+      bases.push(base && new Uint8Array(base));
+      const given = Buffer.from((await blobs.get(inputBlob("one"))) ?? []).toString();
+      await blobs.put(outputBlob("one"), `<p>${given}</p>`);
       return { answer: '{"ok":true}' };
     });
     expect(await convert({ from: "plain", bytes, to: "html" })).toEqual({ ok: true, value: "<p>text</p>" });
@@ -37,10 +37,11 @@ describe("a conversion by a function of its own", () => {
       ok: true,
       value: new Uint8Array(Buffer.from("<p>text</p>")),
     });
-    const onto = Buffer.from("state");
-    await convert({ from: "markdown", bytes, to: "yjs", onto });
-    expect(asked[2]).toBe('{"id":"one","from":"markdown","to":"yjs","isAdded":true}');
-    expect(ontos).toEqual([undefined, undefined, new Uint8Array(onto)]);
+    const base = Buffer.from("state");
+    const update = await convert({ from: "markdown", bytes, to: "update", base, append: true });
+    expect(update).toEqual({ ok: true, value: new Uint8Array(Buffer.from("<p>text</p>")) });
+    expect(asked[2]).toBe('{"id":"one","from":"markdown","to":"update","append":true}');
+    expect(bases).toEqual([undefined, undefined, new Uint8Array(base)]);
     expect(asked[0]).toBe('{"id":"one","from":"plain","to":"html"}');
     expect(await blobs.list("")).toEqual([]);
   });

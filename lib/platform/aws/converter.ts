@@ -1,20 +1,20 @@
 import type { Blobs } from "../blobs.ts";
 import {
-  type ConversionAnswer,
+  baseBlob,
   type ConversionRequest,
-  givenBlob,
-  madeBlob,
-  ontoBlob,
+  type ConversionResponse,
+  inputBlob,
+  outputBlob,
 } from "../conversions.ts";
-import type { Conversion, Converted, Converter } from "../converter.ts";
+import type { Conversion, ConversionResult, Converter } from "../converter.ts";
 import { PlatformFault } from "../faults.ts";
 import type { Ids } from "../ids.ts";
 import type { Log } from "../log.ts";
-import { openedOnce } from "../opened-once.ts";
+import { openOnce } from "../open-once.ts";
 
 /** The result of an invocation; `failed` is the function's error. */
-export type Invoked = { readonly answer: string } | { readonly failed: string };
-export type Invoke = (payload: string) => Promise<Invoked>;
+export type InvocationResult = { readonly answer: string } | { readonly failed: string };
+export type Invoke = (payload: string) => Promise<InvocationResult>;
 
 /** Lambda's error messages for a function that it ended. */
 const TIMED_OUT = /timed out/i;
@@ -31,44 +31,40 @@ export function awsConverter(options: {
   readonly open: () => Promise<Invoke>;
 }): Converter {
   const { blobs, ids, log } = options;
-  const open = openedOnce(options.open);
+  const open = openOnce(options.open);
 
-  const ask = async (conversion: Conversion, id: string): Promise<Converted> => {
+  const ask = async (conversion: Conversion, id: string): Promise<ConversionResult> => {
     const invoke = await open();
     const { from, to } = conversion;
-    const added = ontoOf(conversion) === undefined ? {} : { isAdded: true as const };
-    const invoked = await invoke(JSON.stringify({ id, from, to, ...added } satisfies ConversionRequest));
+    const append = to === "update" ? { append: conversion.append === true } : {};
+    const invoked = await invoke(JSON.stringify({ id, from, to, ...append } satisfies ConversionRequest));
     if ("failed" in invoked) return endedBy(invoked.failed);
-    const { ok } = JSON.parse(invoked.answer) as ConversionAnswer;
+    const { ok } = JSON.parse(invoked.answer) as ConversionResponse;
     if (!ok) return { ok: false, reason: "refused" };
-    const made = await blobs.get(madeBlob(id));
-    if (made === undefined) throw new PlatformFault("unavailable", "what was converted is gone");
-    return { ok: true, value: to === "yjs" ? made : Buffer.from(made).toString() };
+    const made = await blobs.get(outputBlob(id));
+    if (made === undefined) throw new PlatformFault("unavailable", "the converted content is missing");
+    return { ok: true, value: to === "yjs" || to === "update" ? made : Buffer.from(made).toString() };
   };
 
   return {
     convert: async (conversion) => {
       const id = ids.random();
-      const onto = ontoOf(conversion);
-      await blobs.put(givenBlob(id), conversion.bytes);
-      if (onto !== undefined) await blobs.put(ontoBlob(id), onto);
+      await blobs.put(inputBlob(id), conversion.bytes);
+      if (conversion.to === "update") await blobs.put(baseBlob(id), conversion.base);
       try {
         return await ask(conversion, id);
       } finally {
         // The bucket's lifecycle rule removes what remains.
         await blobs
-          .delete([givenBlob(id), ...(onto === undefined ? [] : [ontoBlob(id)]), madeBlob(id)])
-          .catch((error: unknown) => log.warn("blobs of a conversion were not removed", { error }));
+          .delete([inputBlob(id), ...(conversion.to === "update" ? [baseBlob(id)] : []), outputBlob(id)])
+          .catch((error: unknown) => log.warn("removing the blobs of a conversion failed", { error }));
       }
     },
   };
 }
 
-const ontoOf = (conversion: Conversion): Uint8Array | undefined =>
-  conversion.to === "yjs" ? conversion.onto : undefined;
-
-function endedBy(failed: string): Converted {
+function endedBy(failed: string): ConversionResult {
   if (TIMED_OUT.test(failed)) return { ok: false, reason: "timeout" };
   if (OUT_OF_MEMORY.test(failed)) return { ok: false, reason: "memory" };
-  throw new PlatformFault("unavailable", `the function of conversions ended: ${failed}`);
+  throw new PlatformFault("unavailable", `the conversion function failed: ${failed}`);
 }

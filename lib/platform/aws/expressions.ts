@@ -72,8 +72,8 @@ export function updateExpression(placeholders: Placeholders, change: Change): st
     else sets.push(`${name(attribute)} = ${value(wanted)}`);
   }
   for (const [attribute, wanted] of Object.entries(change.setIfMissing ?? {})) {
-    const place = name(attribute);
-    if (wanted !== undefined) sets.push(`${place} = if_not_exists(${place}, ${value(wanted)})`);
+    const path = name(attribute);
+    if (wanted !== undefined) sets.push(`${path} = if_not_exists(${path}, ${value(wanted)})`);
   }
   const adds = Object.entries(change.add ?? {}).map(
     ([attribute, amount]) => `${name(attribute)} ${value(amount)}`,

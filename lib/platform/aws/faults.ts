@@ -80,7 +80,7 @@ function classify(error: Error): PlatformFaultCode | undefined {
 }
 
 /** Returns the platform fault for an AWS error, and any other error unchanged. */
-export function asFault(error: unknown): unknown {
+export function toFault(error: unknown): unknown {
   if (error instanceof PlatformFault || !(error instanceof Error)) return error;
   const code = classify(error);
   return code === undefined
@@ -89,10 +89,10 @@ export function asFault(error: unknown): unknown {
 }
 
 /** Calls AWS and converts the errors that are platform faults. */
-export async function faulting<Result>(call: () => Promise<Result>): Promise<Result> {
+export async function withFaults<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
     return await call();
   } catch (error) {
-    throw asFault(error);
+    throw toFault(error);
   }
 }

@@ -2,7 +2,7 @@ import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { CONVERSION_SECONDS } from "../conversions.ts";
 import { clientOptions, type Environment } from "./clients.ts";
 import type { Invoke } from "./converter.ts";
-import { faulting } from "./faults.ts";
+import { withFaults } from "./faults.ts";
 
 const ATTEMPTS = 2;
 const MORE_MS = 5_000;
@@ -17,7 +17,7 @@ export function lambdaInvoke(environment: Environment, name: string): Invoke {
   const client = new LambdaClient(clientOptions(environment, "LAMBDA", timeoutMs, SOCKETS, { patience }));
   return async (payload) => {
     const command = new InvokeCommand({ FunctionName: name, Payload: Buffer.from(payload) });
-    const { FunctionError, Payload } = await faulting(() => client.send(command));
+    const { FunctionError, Payload } = await withFaults(() => client.send(command));
     const answer = Buffer.from(Payload ?? []).toString();
     return FunctionError === undefined ? { answer } : { failed: answer };
   };

@@ -53,4 +53,4 @@ export async function openLambdaPlatform(options: LambdaPlatformOptions): Promis
 }
 
 const commandRefused = (): PlatformFault =>
-  new PlatformFault("command_not_started", "a command runs on a worker, not in Lambda");
+  new PlatformFault("command_not_started", "commands are executed by a worker, not in Lambda");

@@ -1,6 +1,6 @@
 import { GetParameterCommand, ParameterNotFound, SSMClient } from "@aws-sdk/client-ssm";
 import { clientOptions, type Environment } from "./clients.ts";
-import { faulting } from "./faults.ts";
+import { withFaults } from "./faults.ts";
 
 /** The client of the parameter store, separate from the others because most functions do not need it. */
 export function parameterStore(environment: Environment): SSMClient {
@@ -11,7 +11,7 @@ export function parameterStore(environment: Environment): SSMClient {
 export async function findParameter(client: SSMClient, name: string): Promise<string | undefined> {
   try {
     const command = new GetParameterCommand({ Name: name, WithDecryption: true });
-    const { Parameter } = await faulting(() => client.send(command));
+    const { Parameter } = await withFaults(() => client.send(command));
     return Parameter?.Value;
   } catch (error) {
     if (error instanceof ParameterNotFound) return undefined;

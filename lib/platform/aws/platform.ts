@@ -16,7 +16,7 @@ import { awsOutbox } from "./outbox.ts";
 import { awsQueues } from "./queues.ts";
 import { type Pause, systemPause } from "./retries.ts";
 import { awsScheduler } from "./scheduler.ts";
-import { inStack } from "./table-layout.ts";
+import { withStackName } from "./table-layout.ts";
 import { awsTables } from "./tables.ts";
 import { awsTimers } from "./timers.ts";
 
@@ -57,7 +57,7 @@ const EMULATED_WAIT_SECONDS = 1;
 
 /** Name of the stack's blob bucket if CloudFormation did not choose one. */
 export function blobsBucketOf(stack: string): string {
-  return inStack(stack, "blobs").toLowerCase();
+  return withStackName(stack, "blobs").toLowerCase();
 }
 
 /** Adds the table of timers, which belongs to the adapter, if the template's resources do not list it. */

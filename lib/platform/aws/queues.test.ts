@@ -6,13 +6,13 @@ import {
   SendMessageBatchCommand,
 } from "@aws-sdk/client-sqs";
 import { describe, expect, it } from "vitest";
-import { mockedAws, serviceError } from "./test-mocks.ts";
+import { mockAws, serviceError } from "./test-mocks.ts";
 
 const STANDARD = "contract-standard";
 const FIFO = "contract-fifo";
 
 async function mocked() {
-  const platform = await mockedAws();
+  const platform = await mockAws();
   platform.sqs.on(GetQueueUrlCommand).resolves({ QueueUrl: "https://sqs/queue" });
   const sent = () =>
     platform.sqs.commandCalls(SendMessageBatchCommand).map(({ args }) => args[0].input.Entries ?? []);
@@ -93,7 +93,7 @@ describe("sending", () => {
 
 describe("a queue URL", () => {
   it("is requested once, and again after a failure", async () => {
-    const { ports, sqs } = await mockedAws();
+    const { ports, sqs } = await mockAws();
     sqs
       .on(GetQueueUrlCommand)
       .rejectsOnce(serviceError("ServiceUnavailable", 503))
@@ -109,7 +109,7 @@ describe("a queue URL", () => {
   });
 
   it("is never requested for a queue that the template does not declare", async () => {
-    const { ports, sqs } = await mockedAws();
+    const { ports, sqs } = await mockAws();
     await expect(ports.queues.depth("other")).rejects.toThrow(TypeError);
     expect(sqs.commandCalls(GetQueueUrlCommand)).toEqual([]);
   });

@@ -4,6 +4,7 @@ import {
   ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
+  GetQueueUrlCommand,
   type Message,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
@@ -11,19 +12,20 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { PlatformFault } from "../faults.ts";
-import { recordValue } from "../high-water-marks.ts";
+import { checkLimit, recordValue } from "../high-water-marks.ts";
 import { LIMITS, limitFault } from "../limits.ts";
+import { openOnce } from "../open-once.ts";
 import type { OutgoingMessage, Queues, ReceivedMessage } from "../queues.ts";
 import type { QueueResource } from "../resources.ts";
 import { toBatches, toChunks } from "./batches.ts";
-import { codeOf, faulting } from "./faults.ts";
-import { queueUrls } from "./queue-urls.ts";
-import { type Pause, untilDone } from "./retries.ts";
+import { codeOf, withFaults } from "./faults.ts";
+import { type Pause, retryUntilDone } from "./retries.ts";
+import { withStackName } from "./table-layout.ts";
 
 interface PreparedMessage {
   readonly entry: Omit<SendMessageBatchRequestEntry, "Id">;
   readonly bytes: number;
-  readonly alone: string | undefined;
+  readonly uniqueKey: string | undefined;
 }
 
 export interface PreparedSend {
@@ -50,18 +52,16 @@ function checkRange(
   value: number,
   limit: "messageWaitSeconds" | "visibilitySeconds" | "messageDelaySeconds",
 ): void {
-  if (!(value >= 0)) throw new RangeError(`${limit} cannot be ${value}`);
-  recordValue(limit, value);
-  if (value > LIMITS[limit].value) throw limitFault(limit, "the request", value);
+  if (!(value >= 0)) throw new RangeError(`${limit} must not be ${value}`);
+  checkLimit(limit, "the request", value);
 }
 
 function prepareOne({ name, fifo }: QueueResource, message: OutgoingMessage): PreparedMessage {
   const { body, groupId, deduplicationId, delaySeconds = 0 } = message;
   const bytes = Buffer.byteLength(body);
   if (bytes === 0) throw limitFault("messageBytes", `an empty message to ${name}`);
-  recordValue("messageBytes", bytes);
-  if (bytes > LIMITS.messageBytes.value) throw limitFault("messageBytes", `a message to ${name}`, bytes);
-  if (fifo && !groupId) throw new TypeError(`messages to ${name} need a group`);
+  checkLimit("messageBytes", `a message to ${name}`, bytes);
+  if (fifo && !groupId) throw new TypeError(`messages to ${name} require a group`);
   checkRange(delaySeconds, "messageDelaySeconds");
   if (fifo && delaySeconds > 0) throw new TypeError(`messages to ${name}, a FIFO queue, cannot be delayed`);
   const entry = {
@@ -71,7 +71,7 @@ function prepareOne({ name, fifo }: QueueResource, message: OutgoingMessage): Pr
     ...(delaySeconds > 0 ? { DelaySeconds: Math.ceil(delaySeconds) } : {}),
   };
   // SQS may accept the second entry of a batch and reject the first, which would reorder a group.
-  return { entry, bytes, alone: fifo ? groupId : undefined };
+  return { entry, bytes, uniqueKey: fifo ? groupId : undefined };
 }
 
 function toReceived(message: Message): ReceivedMessage {
@@ -91,7 +91,7 @@ function toReceived(message: Message): ReceivedMessage {
 /** The fault for an entry that SQS rejected. Throws if a retry cannot succeed. */
 function entryFault({ Code, Message = "", SenderFault }: BatchResultErrorEntry): PlatformFault {
   const known = codeOf(Code, Message) ?? (SenderFault === true ? undefined : "unavailable");
-  const text = `SQS refused a message: ${Code} ${Message}`;
+  const text = `SQS rejected a message: ${Code} ${Message}`;
   if (known === undefined) throw new Error(text);
   const fault = new PlatformFault(known, text);
   if (known === "limit_exceeded") throw fault;
@@ -125,9 +125,9 @@ export function awsQueues(options: {
     isOver: (failed: BatchResultErrorEntry) => boolean,
   ): Promise<void> => {
     let left = entries.map((entry, at) => ({ ...entry, Id: String(at) }));
-    await untilDone(pause, async () => {
+    await retryUntilDone(pause, async () => {
       const sent = left;
-      const { Failed = [] } = await faulting(() => request(sent));
+      const { Failed = [] } = await withFaults(() => request(sent));
       const refused = Failed.filter((failed) => !isOver(failed));
       const ids = new Set(refused.map(({ Id }) => Id));
       left = sent.filter(({ Id }) => ids.has(Id));
@@ -168,7 +168,7 @@ export function awsQueues(options: {
     const requestTimeout = WaitTimeSeconds * 1000 + RECEIVE_MARGIN_MS;
     try {
       const abort = signal === undefined ? {} : { abortSignal: signal };
-      const { Messages = [] } = await faulting(() => client.send(command, { requestTimeout, ...abort }));
+      const { Messages = [] } = await withFaults(() => client.send(command, { requestTimeout, ...abort }));
       return Messages.map(toReceived);
     } catch (error) {
       if (signal?.aborted) return [];
@@ -180,7 +180,8 @@ export function awsQueues(options: {
     send: async (queue, messages) => send(prepare(queue, messages)),
     receive: async (queue, { max, visibilitySeconds, waitSeconds, signal }) => {
       const { fifo } = resource(queue);
-      if (!Number.isInteger(max) || max < 1) throw new RangeError("at least one message must be asked for");
+      if (!Number.isInteger(max) || max < 1)
+        throw new RangeError("the maximum number of messages must be at least 1");
       if (max > LIMITS.messageBatch.value) throw limitFault("messageBatch", "the request", max);
       checkRange(visibilitySeconds, "visibilitySeconds");
       checkRange(waitSeconds, "messageWaitSeconds");
@@ -210,7 +211,7 @@ export function awsQueues(options: {
         VisibilityTimeout: Math.ceil(seconds),
       });
       try {
-        await faulting(() => client.send(command));
+        await withFaults(() => client.send(command));
       } catch (error) {
         if (!(error instanceof Error) || !DELIVERY_OVER.test(error.name)) throw error;
       }
@@ -224,7 +225,7 @@ export function awsQueues(options: {
           "ApproximateNumberOfMessagesDelayed",
         ],
       });
-      const { Attributes = {} } = await faulting(() => client.send(command));
+      const { Attributes = {} } = await withFaults(() => client.send(command));
       return {
         visible: Number(Attributes.ApproximateNumberOfMessages ?? 0),
         inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0),
@@ -233,4 +234,40 @@ export function awsQueues(options: {
     },
   };
   return { port, isFifo: (queue) => resource(queue).fifo, prepare, send };
+}
+
+/** The queue's name in the account, with the suffix that SQS requires for FIFO queues. */
+function queueNameOf(stack: string, { name, fifo }: Pick<QueueResource, "name" | "fifo">): string {
+  return withStackName(stack, fifo ? `${name}.fifo` : name);
+}
+
+interface QueueUrls {
+  /** Throws TypeError for a queue that the template does not declare. */
+  resource(queue: string): QueueResource;
+  /** Cached; a failed request is repeated by the next call. */
+  url(queue: string): Promise<string>;
+}
+
+function queueUrls(client: SQSClient, stack: string, resources: readonly QueueResource[]): QueueUrls {
+  const known = new Map(resources.map((resource) => [resource.name, resource]));
+  const urls = new Map<string, () => Promise<string>>();
+  const resource = (queue: string): QueueResource => {
+    const found = known.get(queue);
+    if (found === undefined) throw new TypeError(`unknown queue "${queue}"`);
+    return found;
+  };
+  const readUrl = async (queue: string): Promise<string> => {
+    const QueueName = queueNameOf(stack, resource(queue));
+    const { QueueUrl } = await withFaults(() => client.send(new GetQueueUrlCommand({ QueueName })));
+    if (QueueUrl === undefined) throw new Error(`SQS returned no URL of the queue ${QueueName}`);
+    return QueueUrl;
+  };
+  return {
+    resource,
+    url: (queue) => {
+      const url = urls.get(queue) ?? openOnce(() => readUrl(queue));
+      urls.set(queue, url);
+      return url();
+    },
+  };
 }

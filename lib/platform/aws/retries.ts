@@ -14,7 +14,7 @@ const LONGEST_MS = 2_000;
  * Repeats the attempt until it succeeds, with exponential backoff and jitter. An attempt that must be repeated returns
  * a fault; the tenth such fault in a row without progress is thrown.
  */
-export async function untilDone(
+export async function retryUntilDone(
   pause: Pause,
   attempt: () => Promise<"done" | { readonly again: PlatformFault; readonly progress?: boolean }>,
 ): Promise<void> {

@@ -11,13 +11,13 @@ import {
 } from "@aws-sdk/client-eventbridge";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { awsScheduler, SCHEDULE_RULES_MAX } from "./scheduler.ts";
-import { mockedAws, serviceError } from "./test-mocks.ts";
+import { mockAws, serviceError } from "./test-mocks.ts";
 
 const ARN = "arn:aws-cn:events:cn-north-1:123456789012:rule/";
 
 /** EventBridge with these rules (name to description) on its default bus, in pages of 40. */
 async function mocked(rules: Readonly<Record<string, string>> = {}, stack = "home") {
-  const platform = await mockedAws({ stack });
+  const platform = await mockAws({ stack });
   const there = new Map<string, string | undefined>(Object.entries(rules));
   const said = new Map<string, string>();
   const targets: unknown[] = [];

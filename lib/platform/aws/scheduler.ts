@@ -10,8 +10,8 @@ import {
 import { PlatformFault } from "../faults.ts";
 import { FIRE_QUEUE, SCHEDULE_RULES, type Scheduler } from "../scheduler.ts";
 import { toAwsCron } from "./cron.ts";
-import { faulting } from "./faults.ts";
-import { inStack } from "./table-layout.ts";
+import { withFaults } from "./faults.ts";
+import { withStackName } from "./table-layout.ts";
 
 /** Maximum number of rules per installation. An account has 300 on its default bus, shared with other applications. */
 export const SCHEDULE_RULES_MAX = 100;
@@ -25,7 +25,7 @@ const PAGE = 100;
 const TARGET_ID = "queue";
 
 /** Set on a rule after its target: a rule without it is incomplete. */
-const DESCRIPTION = "Wakes what fires schedules, for all that have this expression";
+const DESCRIPTION = "Triggers the firing of the schedules with this expression";
 
 /** By name: whether the rule is complete. */
 type Rules = Map<string, boolean>;
@@ -43,7 +43,7 @@ export function awsScheduler(options: {
   readonly ensureMs?: number;
 }): Scheduler {
   const { client, stack, sweepTimers, ensureMs = ENSURE_MS } = options;
-  const prefix = inStack(stack, SCHEDULE_RULES);
+  const prefix = withStackName(stack, SCHEDULE_RULES);
   const isNamed = prefix.length + HASH_CHARACTERS <= NAME_CHARACTERS;
 
   /** The rules for five-field expressions, by name. */
@@ -64,7 +64,7 @@ export function awsScheduler(options: {
         Limit: PAGE,
         ...(NextToken === undefined ? {} : { NextToken }),
       });
-      const answer = await faulting(() => client.send(page, within(abortSignal)));
+      const answer = await withFaults(() => client.send(page, within(abortSignal)));
       for (const { Name = "", Description } of answer.Rules ?? []) {
         // The prefix also matches rules of stacks whose name starts with this stack's name.
         if (HASH.test(Name.slice(prefix.length))) rules.set(Name, Description === DESCRIPTION);
@@ -77,16 +77,16 @@ export function awsScheduler(options: {
   const put = async (Name: string, ScheduleExpression: string, abortSignal?: AbortSignal): Promise<void> => {
     const rule = (more: { readonly Description?: string }) => {
       const command = new PutRuleCommand({ Name, ScheduleExpression, State: "ENABLED", ...more });
-      return faulting(() => client.send(command, within(abortSignal)));
+      return withFaults(() => client.send(command, within(abortSignal)));
     };
     const { RuleArn = "" } = await rule({});
-    const Targets = [{ Id: TARGET_ID, Arn: queueArn(RuleArn, inStack(stack, FIRE_QUEUE)) }];
+    const Targets = [{ Id: TARGET_ID, Arn: queueArn(RuleArn, withStackName(stack, FIRE_QUEUE)) }];
     const targets = new PutTargetsCommand({ Rule: Name, Targets });
-    const { FailedEntries = [] } = await faulting(() => client.send(targets, within(abortSignal)));
+    const { FailedEntries = [] } = await withFaults(() => client.send(targets, within(abortSignal)));
     const [refused] = FailedEntries;
     if (refused !== undefined) {
       throw new Error(
-        `EventBridge refused the target of ${Name}: ${refused.ErrorMessage ?? refused.ErrorCode}`,
+        `EventBridge rejected the target of ${Name}: ${refused.ErrorMessage ?? refused.ErrorCode}`,
       );
     }
     await rule({ Description: DESCRIPTION });
@@ -119,7 +119,7 @@ export function awsScheduler(options: {
         await add(wanted, await list(signal), signal);
       } catch (cause) {
         if (!signal.aborted) throw cause;
-        throw new PlatformFault("unavailable", `rules were not made within ${ensureMs} ms`, { cause });
+        throw new PlatformFault("unavailable", `the rules were not created within ${ensureMs} ms`, { cause });
       }
     },
     reconcile: async (expressions) => {
@@ -144,7 +144,7 @@ const within = (abortSignal: AbortSignal | undefined) => (abortSignal === undefi
 /** The queue is in the rule's account and region. */
 function queueArn(ruleArn: string, queue: string): string {
   const [arn, partition, , region, account] = ruleArn.split(":");
-  if (account === undefined) throw new Error(`EventBridge names a rule that is nowhere: "${ruleArn}"`);
+  if (account === undefined) throw new Error(`EventBridge returned an unknown rule: "${ruleArn}"`);
   return [arn, partition, "sqs", region, account, queue].join(":");
 }
 
@@ -166,7 +166,7 @@ async function forEach<Item>(items: readonly Item[], act: (item: Item) => Promis
 
 async function unlessGone(call: () => Promise<unknown>): Promise<void> {
   try {
-    await faulting(call);
+    await withFaults(call);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== "ResourceNotFoundException") throw error;
   }

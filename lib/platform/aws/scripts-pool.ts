@@ -13,7 +13,7 @@ const MOST_THREADS = 2;
 /** The next step probably belongs to another run, and creating a VM takes a few milliseconds. */
 const KEPT_GUESTS = 2;
 
-const noCommands: Exec = async () => ({ stdout: "", failure: "commands need a worker" });
+const noCommands: Exec = async () => ({ stdout: "", failure: "commands require a worker" });
 
 /** Throws if the engine cannot be read. `run` rejects with PlatformFault `unavailable` if no thread starts. */
 export async function openScripts({ folder, functionsModule }: BundledScripts): Promise<Scripts> {
@@ -30,7 +30,7 @@ export async function openScripts({ folder, functionsModule }: BundledScripts): 
   return {
     run: async (request) => {
       const { signal = new AbortController().signal } = request;
-      const reply = await pool.run(toMessage(request), signal, request.ask).catch((cause: unknown) => {
+      const reply = await pool.run(toMessage(request), signal, request.callHost).catch((cause: unknown) => {
         const detail = cause instanceof Error ? cause.message : String(cause);
         throw new PlatformFault("unavailable", detail, { cause });
       });

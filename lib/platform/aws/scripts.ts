@@ -1,5 +1,5 @@
 import { PlatformFault } from "../faults.ts";
-import { openedOnce } from "../opened-once.ts";
+import { openOnce } from "../open-once.ts";
 import type { Scripts } from "../scripts.ts";
 
 /** Location of the script engine's parts; `infra/template/bundling.ts` builds them there. */
@@ -15,7 +15,7 @@ export interface BundledScripts {
  * first script. `run` rejects with PlatformFault `command_not_started` if it is missing.
  */
 export function bundledScripts(parts: BundledScripts): Scripts {
-  const open = openedOnce(async () => {
+  const open = openOnce(async () => {
     const address = new URL("scripts-pool.mjs", parts.folder).href;
     const { openScripts }: typeof import("./scripts-pool.ts") = await import(address);
     return openScripts(parts);
@@ -24,7 +24,7 @@ export function bundledScripts(parts: BundledScripts): Scripts {
     run: async (request) => {
       const scripts = await open().catch((cause: unknown) => {
         const detail = cause instanceof Error ? cause.message : String(cause);
-        throw new PlatformFault("command_not_started", `scripts cannot run here: ${detail}`, { cause });
+        throw new PlatformFault("command_not_started", `scripts are not available: ${detail}`, { cause });
       });
       return scripts.run(request);
     },

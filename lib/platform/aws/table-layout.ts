@@ -1,6 +1,6 @@
-import { recordValue } from "../high-water-marks.ts";
+import { checkLimit } from "../high-water-marks.ts";
 import { checkKeyPart } from "../key-order.ts";
-import { LIMITS, limitFault } from "../limits.ts";
+import { limitFault } from "../limits.ts";
 import type { TableResource } from "../resources.ts";
 import type { IndexSpec } from "../tables.ts";
 
@@ -16,7 +16,7 @@ export interface TableLayout {
 type KeyLimit = "partitionKeyBytes" | "sortKeyBytes";
 
 /** The name of a stack's resource, as the template builds it. */
-export function inStack(stack: string, name: string): string {
+export function withStackName(stack: string, name: string): string {
   return `${stack}-${name}`;
 }
 
@@ -29,7 +29,7 @@ export function layoutOf(stack: string, { name, indexes }: TableResource): Table
   limits.delete("pk");
   limits.delete("sk");
   const indexKeys = [...limits].map(([attribute, limit]) => ({ attribute, limit }));
-  return { name, physical: inStack(stack, name), indexes, indexKeys };
+  return { name, physical: withStackName(stack, name), indexes, indexKeys };
 }
 
 /** Throws `limit_exceeded` for invalid index keys: an empty or too long text, or another type. */
@@ -38,13 +38,12 @@ export function checkIndexKeys(layout: TableLayout, attributes: Readonly<Record<
     const value = Object.hasOwn(attributes, attribute) ? attributes[attribute] : undefined;
     if (value === undefined) continue;
     if (typeof value !== "string")
-      throw limitFault(limit, `the index key "${attribute}" of ${layout.name}, which must be text,`);
+      throw limitFault(limit, `the index key "${attribute}" of ${layout.name}, which must be a string,`);
     checkKeyPart(attribute, value, limit);
   }
 }
 
 /** Throws `limit_exceeded` if the put items exceed the size limit of a transaction. */
 export function checkTransactionBytes(bytes: number): void {
-  recordValue("transactionBytes", bytes);
-  if (bytes > LIMITS.transactionBytes.value) throw limitFault("transactionBytes", "the transaction", bytes);
+  checkLimit("transactionBytes", "the transaction", bytes);
 }

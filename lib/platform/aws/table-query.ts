@@ -1,19 +1,19 @@
 import { type DynamoDBClient, QueryCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { CursorInvalid, decodeCursor, encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor, InvalidCursorError } from "../cursor.ts";
 import { recordValue } from "../high-water-marks.ts";
-import { type Bounds, boundsOf, checkKeyPart, compareUtf8, within } from "../key-order.ts";
+import { type Bounds, boundsOf, checkKeyPart, compareUtf8, isWithinBounds } from "../key-order.ts";
 import { LIMITS } from "../limits.ts";
 import type { Query, SortRange } from "../tables.ts";
 import { type Attributes, fromItem } from "./attributes.ts";
 import { createPlaceholders, type Placeholders } from "./expressions.ts";
-import { faulting } from "./faults.ts";
+import { withFaults } from "./faults.ts";
 import type { TableLayout } from "./table-layout.ts";
 
 interface Keys {
   readonly partition: string;
   readonly sort: string;
   /** Attributes of a position in the order: the sort key, and for an index also the item's own key. */
-  readonly place: readonly string[];
+  readonly cursorAttributes: readonly string[];
 }
 
 interface Plan {
@@ -24,10 +24,10 @@ interface Plan {
 }
 
 function keysOf(layout: TableLayout, index: string | undefined): Keys {
-  if (index === undefined) return { partition: "pk", sort: "sk", place: ["sk"] };
+  if (index === undefined) return { partition: "pk", sort: "sk", cursorAttributes: ["sk"] };
   const spec = layout.indexes[index];
   if (spec === undefined) throw new TypeError(`the table ${layout.name} has no index "${index}"`);
-  return { partition: spec.pk, sort: spec.sk, place: [...new Set([spec.sk, "pk", "sk"])] };
+  return { partition: spec.pk, sort: spec.sk, cursorAttributes: [...new Set([spec.sk, "pk", "sk"])] };
 }
 
 /** True if the range is empty; DynamoDB would reject the query. */
@@ -77,11 +77,13 @@ function startKey(
   bounds: Bounds,
 ): Attributes | undefined {
   if (query.cursor === undefined) return undefined;
-  const position = decodeCursor(query.cursor, scope, keys.place.length);
+  const position = decodeCursor(query.cursor, scope, keys.cursorAttributes.length);
   // A position outside the range would let a forged cursor widen it.
-  if (!within(position[0] ?? "", bounds)) throw new CursorInvalid();
-  const place = Object.fromEntries(keys.place.map((name, at) => [name, { S: position[at] ?? "" }]));
-  return { ...place, [keys.partition]: { S: query.pk } };
+  if (!isWithinBounds(position[0] ?? "", bounds)) throw new InvalidCursorError();
+  const startKey = Object.fromEntries(
+    keys.cursorAttributes.map((name, at) => [name, { S: position[at] ?? "" }]),
+  );
+  return { ...startKey, [keys.partition]: { S: query.pk } };
 }
 
 function plan(layout: TableLayout, query: Query): Plan | undefined {
@@ -116,7 +118,7 @@ function plan(layout: TableLayout, query: Query): Plan | undefined {
 
 /**
  * One page of a partition of the table (consistent read) or of an index (eventually consistent). Throws RangeError,
- * TypeError or CursorInvalid for an invalid query.
+ * TypeError or InvalidCursorError for an invalid query.
  */
 export async function runQuery(
   client: DynamoDBClient,
@@ -129,17 +131,17 @@ export async function runQuery(
   const cursorAt = (key: Readonly<Record<string, unknown>>): string =>
     encodeCursor(
       scope,
-      keys.place.map((attribute) => String(key[attribute])),
+      keys.cursorAttributes.map((attribute) => String(key[attribute])),
     );
   let from = input.ExclusiveStartKey;
   for (;;) {
-    const { Items = [], LastEvaluatedKey } = await faulting(() =>
+    const { Items = [], LastEvaluatedKey } = await withFaults(() =>
       client.send(new QueryCommand({ ...input, ...(from === undefined ? {} : { ExclusiveStartKey: from }) })),
     );
     // DynamoDB does not return the size of a page, only that it was truncated.
     if (LastEvaluatedKey !== undefined && Items.length < (input.Limit ?? Number.POSITIVE_INFINITY))
       recordValue("queryPageBytes", LIMITS.queryPageBytes.value);
-    const items = Items.map(fromItem).filter((item) => within(String(item[keys.sort]), bounds));
+    const items = Items.map(fromItem).filter((item) => isWithinBounds(String(item[keys.sort]), bounds));
     const last = query.limit === undefined ? undefined : items[query.limit - 1];
     if (last !== undefined && items.length > (query.limit ?? 0)) {
       return { items: items.slice(0, query.limit), cursor: cursorAt(last) };
@@ -148,7 +150,7 @@ export async function runQuery(
     const key = fromItem(LastEvaluatedKey);
     // Nothing follows beyond the far bound; before the near bound the page has not started.
     if (items.length > 0) {
-      return within(String(key[keys.sort]), bounds) ? { items, cursor: cursorAt(key) } : { items };
+      return isWithinBounds(String(key[keys.sort]), bounds) ? { items, cursor: cursorAt(key) } : { items };
     }
     from = LastEvaluatedKey;
   }

@@ -19,8 +19,8 @@ import { LIMITS, limitFault } from "../limits.ts";
 import type { Change, Condition, Key, Write, WriteOutcome } from "../tables.ts";
 import { type Attributes, toItem } from "./attributes.ts";
 import { conditionExpression, createPlaceholders, updateExpression } from "./expressions.ts";
-import { asFault, codeOf } from "./faults.ts";
-import { type Pause, untilDone } from "./retries.ts";
+import { codeOf, toFault } from "./faults.ts";
+import { type Pause, retryUntilDone } from "./retries.ts";
 import { checkIndexKeys, checkTransactionBytes, type TableLayout } from "./table-layout.ts";
 
 /** A validated and encoded write. */
@@ -87,7 +87,7 @@ function prepareOne(layout: TableLayout, write: Write): PreparedWrite {
   }
   const keyed = { ...rest, Key: toKey(write.key) };
   if (write.op === "delete") return { item: { Delete: keyed }, names, bytes: 0, repeatable };
-  if (condition === undefined) throw new TypeError("a check needs conditions");
+  if (condition === undefined) throw new TypeError("a condition check requires conditions");
   const check = { ...keyed, ConditionExpression: condition };
   return { item: { ConditionCheck: check }, names, bytes: 0, repeatable };
 }
@@ -103,7 +103,7 @@ export function prepareWrites(
   if (prepared.length > LIMITS.transactionItems.value)
     throw limitFault("transactionItems", "the transaction", prepared.length);
   if (new Set(prepared.map(({ names }) => names)).size < prepared.length)
-    throw limitFault("transactionItems", "a transaction that names an item twice");
+    throw limitFault("transactionItems", "a transaction must not contain an item twice");
   checkTransactionBytes(prepared.reduce((sum, { bytes }) => sum + bytes, 0));
   return prepared;
 }
@@ -120,7 +120,7 @@ export async function commitWrites(
   // The same token for each attempt: DynamoDB does not repeat a request whose response was lost.
   const token = randomUUID();
   let outcome: WriteOutcome = { ok: true };
-  await untilDone(pause, async () => {
+  await retryUntilDone(pause, async () => {
     try {
       if (alone) await sendAlone(client, first.item);
       else await sendTogether(client, token, writes);
@@ -157,7 +157,7 @@ function failedConditions(error: unknown): number[] {
 
 /** The fault to retry after. Throws errors that a retry cannot fix. */
 function tryAgain(error: unknown): { again: PlatformFault } {
-  const fault = error instanceof TransactionCanceledException ? cancelFault(error) : asFault(error);
+  const fault = error instanceof TransactionCanceledException ? cancelFault(error) : toFault(error);
   if (fault instanceof PlatformFault && fault.code === "throttled") return { again: fault };
   throw fault;
 }
@@ -184,7 +184,7 @@ export async function updateItem(
   update: ReturnType<typeof toUpdate>,
 ): Promise<Attributes | undefined> {
   let outcome: Attributes | undefined;
-  await untilDone(pause, async () => {
+  await retryUntilDone(pause, async () => {
     try {
       const command = new UpdateItemCommand({ ...update, ReturnValues: "ALL_NEW" });
       outcome = (await client.send(command)).Attributes ?? {};
@@ -192,7 +192,7 @@ export async function updateItem(
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) return tryAgain(error);
       if ((error.$metadata.attempts ?? 1) > 1)
-        throw new PlatformFault("unavailable", "whether an item was changed is not known", { cause: error });
+        throw new PlatformFault("unavailable", "the outcome of a write is unknown", { cause: error });
       return "done";
     }
   });

@@ -12,7 +12,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { ITEMS } from "../contract/resources.ts";
 import type { Write } from "../tables.ts";
-import { mockedAws, serviceError } from "./test-mocks.ts";
+import { mockAws, serviceError } from "./test-mocks.ts";
 
 const table = ITEMS;
 const put = (sk: string): Write => ({ op: "put", table, item: { pk: "p", sk }, when: [["pk", "missing"]] });
@@ -25,7 +25,7 @@ const cancelled = (...codes: string[]) =>
 
 describe("a transaction", () => {
   it("is retried after a conflict with the same token, with growing pauses", async () => {
-    const { ports, dynamodb, pauses } = await mockedAws();
+    const { ports, dynamodb, pauses } = await mockAws();
     dynamodb
       .on(TransactWriteItemsCommand)
       .rejectsOnce(cancelled("None", "TransactionConflict"))
@@ -41,7 +41,7 @@ describe("a transaction", () => {
   });
 
   it("throws a platform fault if conflicts continue", async () => {
-    const { ports, dynamodb, pauses } = await mockedAws();
+    const { ports, dynamodb, pauses } = await mockAws();
     dynamodb.on(TransactWriteItemsCommand).rejects(cancelled("TransactionConflict", "None"));
     await expect(ports.tables.write([put("a"), put("b")])).rejects.toMatchObject({ code: "throttled" });
     expect(dynamodb.commandCalls(TransactWriteItemsCommand)).toHaveLength(10);
@@ -49,7 +49,7 @@ describe("a transaction", () => {
   });
 
   it("is not retried if conditions fail, even if there are conflicts too", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb
       .on(TransactWriteItemsCommand)
       .rejects(cancelled("ConditionalCheckFailed", "TransactionConflict", "ConditionalCheckFailed"));
@@ -59,7 +59,7 @@ describe("a transaction", () => {
   });
 
   it("is not retried if an item exceeds a limit", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     const error = cancelled("TransactionConflict", "ValidationError");
     const [, reason] = error.CancellationReasons ?? [];
     if (reason) reason.Message = "Item size to update has exceeded the maximum allowed size";
@@ -69,7 +69,7 @@ describe("a transaction", () => {
   });
 
   it("replaces a single write with an addition, so that a repeated request adds once", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb.on(TransactWriteItemsCommand).resolves({});
     await ports.tables.write([{ op: "update", table, key: { pk: "p", sk: "a" }, change: { add: { n: 1 } } }]);
     expect(dynamodb.commandCalls(TransactWriteItemsCommand)).toHaveLength(1);
@@ -80,7 +80,7 @@ describe("a single write", () => {
   const plain: Write = { op: "put", table, item: { pk: "p", sk: "a" } };
 
   it("is a plain request, retried while a transaction holds the item", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     const conflict = serviceError("TransactionConflictException");
     dynamodb.on(PutItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({});
     expect(await ports.tables.write([plain])).toEqual({ ok: true });
@@ -88,7 +88,7 @@ describe("a single write", () => {
   });
 
   it("with a condition is a transaction, because a repeated request would conflict with its own effect", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb.on(TransactWriteItemsCommand).resolves({});
     expect(await ports.tables.write([put("a")])).toEqual({ ok: true });
     const [call] = dynamodb.commandCalls(TransactWriteItemsCommand);
@@ -96,13 +96,13 @@ describe("a single write", () => {
   });
 
   it("reports itself if its condition fails", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb.on(TransactWriteItemsCommand).rejects(cancelled("ConditionalCheckFailed"));
     expect(await ports.tables.write([put("a")])).toEqual({ ok: false, failed: [0] });
   });
 
   it("that returns the item has an unknown result if its condition fails at a retry", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     const failed = (attempts: number) =>
       new ConditionalCheckFailedException({ message: "failed", $metadata: { attempts } });
     dynamodb.on(UpdateItemCommand).rejectsOnce(failed(1)).rejects(failed(2));
@@ -113,7 +113,7 @@ describe("a single write", () => {
   });
 
   it("keeps names and values out of its expressions", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb.on(UpdateItemCommand).resolves({ Attributes: { pk: { S: "p" }, sk: { S: "a" } } });
     const change = { set: { "size, n = 1": "x" }, remove: ["status"] };
     await ports.tables.update(table, { pk: "p", sk: "a" }, change, [["name", "=", "x OR 1 = 1"]]);
@@ -129,7 +129,7 @@ describe("a single write", () => {
 
 describe("a batch of reads", () => {
   it("requests only the unprocessed keys again", async () => {
-    const { ports, dynamodb, pauses } = await mockedAws();
+    const { ports, dynamodb, pauses } = await mockAws();
     const key = (sk: string) => ({ pk: { S: "p" }, sk: { S: sk } });
     dynamodb
       .on(BatchGetItemCommand)
@@ -151,7 +151,7 @@ describe("a batch of reads", () => {
   });
 
   it("gives up if no more keys are processed", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     const Keys = [{ pk: { S: "p" }, sk: { S: "a" } }];
     dynamodb
       .on(BatchGetItemCommand)
@@ -165,7 +165,7 @@ describe("a query", () => {
   const item = (sk: string) => ({ pk: { S: "p" }, sk: { S: sk } });
 
   it("continues over pages without items in the range, and accepts pages that end early", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb
       .on(QueryCommand)
       .resolvesOnce({ Items: [item("z")], LastEvaluatedKey: item("z") })
@@ -179,7 +179,7 @@ describe("a query", () => {
   });
 
   it("ends after the end of the range", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb.on(QueryCommand).resolves({ Items: [item("a"), item("b")], LastEvaluatedKey: item("b") });
     const page = await ports.tables.query(table, { pk: "p", sk: { from: "a", before: "b" } });
     expect(page).toEqual({ items: [{ pk: "p", sk: "a" }] });
@@ -194,13 +194,13 @@ describe("a fault of DynamoDB", () => {
     ["SomethingNew", 503, "unavailable"],
     ["TimeoutError", 0, "unavailable"],
   ])("%s with status %i is one of the platform: %s", async (name, status, code) => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb.on(GetItemCommand).rejects(serviceError(name, status));
     await expect(ports.tables.get(table, { pk: "p", sk: "a" })).rejects.toMatchObject({ code });
   });
 
   it("leaves errors of the caller unchanged", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     dynamodb.on(GetItemCommand).rejects(serviceError("AccessDeniedException"));
     const reading = ports.tables.get(table, { pk: "p", sk: "a" });
     await expect(reading).rejects.toMatchObject({ name: "AccessDeniedException" });
@@ -209,7 +209,7 @@ describe("a fault of DynamoDB", () => {
 
 describe("a scan", () => {
   it("continues where the previous page ended, also after an empty page", async () => {
-    const { ports, dynamodb } = await mockedAws();
+    const { ports, dynamodb } = await mockAws();
     const [a, b] = [
       { pk: { S: "p" }, sk: { S: "a" } },
       { pk: { S: "q" }, sk: { S: "b" } },

@@ -1,4 +1,10 @@
-import { BatchGetItemCommand, type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  ScanCommand,
+} from "@aws-sdk/client-dynamodb";
+import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { PlatformFault } from "../faults.ts";
 import { recordValue } from "../high-water-marks.ts";
 import { checkKey } from "../key-order.ts";
@@ -18,16 +24,15 @@ import type {
 } from "../tables.ts";
 import { type Attributes, fromItem } from "./attributes.ts";
 import { toChunks } from "./batches.ts";
-import { faulting } from "./faults.ts";
-import { type Pause, untilDone } from "./retries.ts";
+import { withFaults } from "./faults.ts";
+import { type Pause, retryUntilDone } from "./retries.ts";
 import { layoutOf, type TableLayout } from "./table-layout.ts";
 import { runQuery } from "./table-query.ts";
-import { runScan } from "./table-scan.ts";
 import { commitWrites, type PreparedWrite, prepareWrites, toUpdate, updateItem } from "./table-writes.ts";
 
 export interface AwsTables {
   readonly port: Tables;
-  /** Checks and encodes; throws as `write` does. */
+  /** Checks and encodes; throws as `writeRows` does. */
   prepare(writes: readonly Write[]): readonly PreparedWrite[];
   commit(writes: readonly PreparedWrite[]): Promise<WriteOutcome>;
 }
@@ -48,7 +53,7 @@ export function awsTables(options: {
   const layouts = new Map(options.resources.map((resource) => [resource.name, layoutOf(stack, resource)]));
   const layoutFor = (name: string): TableLayout => {
     const layout = layouts.get(name);
-    if (layout === undefined) throw new TypeError(`there is no table "${name}"`);
+    if (layout === undefined) throw new TypeError(`unknown table "${name}"`);
     return layout;
   };
   const prepare = (writes: readonly Write[]) => prepareWrites(layoutFor, writes);
@@ -56,9 +61,9 @@ export function awsTables(options: {
 
   const fetchChunk = async (table: string, keys: Attributes[], found: (item: Attributes) => void) => {
     let wanted = keys;
-    await untilDone(pause, async () => {
+    await retryUntilDone(pause, async () => {
       const request = { [table]: { Keys: wanted, ConsistentRead: true } };
-      const { Responses, UnprocessedKeys } = await faulting(() =>
+      const { Responses, UnprocessedKeys } = await withFaults(() =>
         client.send(new BatchGetItemCommand({ RequestItems: request })),
       );
       for (const item of Responses?.[table] ?? []) found(item);
@@ -66,7 +71,7 @@ export function awsTables(options: {
       if (left.length === 0) return "done";
       const progress = left.length < wanted.length;
       wanted = left;
-      return { again: new PlatformFault("throttled", `${left.length} keys were left unread`), progress };
+      return { again: new PlatformFault("throttled", `${left.length} keys could not be read`), progress };
     });
   };
 
@@ -75,7 +80,7 @@ export function awsTables(options: {
       const { physical } = layoutFor(table.name);
       checkKey(key);
       const Key = { pk: { S: key.pk }, sk: { S: key.sk } };
-      const { Item } = await faulting(() =>
+      const { Item } = await withFaults(() =>
         client.send(new GetItemCommand({ TableName: physical, Key, ConsistentRead: true })),
       );
       return Item && (fromItem(Item) as unknown as Item);
@@ -119,4 +124,25 @@ export function awsTables(options: {
     },
   };
   return { port, prepare, commit };
+}
+
+/** A page of a whole table, with consistent reads. Throws RangeError or InvalidCursorError. */
+async function runScan(
+  client: DynamoDBClient,
+  { name, physical }: TableLayout,
+  { limit, cursor }: Scan,
+): Promise<{ items: Record<string, unknown>[]; cursor?: string }> {
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new RangeError("the limit of a scan must be a positive integer");
+  const scope = ["scan", name];
+  const input = { TableName: physical, ConsistentRead: true, Limit: limit };
+  const [pk = "", sk = ""] = cursor === undefined ? [] : decodeCursor(cursor, scope, 2);
+  const from: Attributes | undefined = cursor === undefined ? undefined : { pk: { S: pk }, sk: { S: sk } };
+  const { Items = [], LastEvaluatedKey } = await withFaults(() =>
+    client.send(new ScanCommand({ ...input, ...(from === undefined ? {} : { ExclusiveStartKey: from }) })),
+  );
+  const items = Items.map(fromItem);
+  if (LastEvaluatedKey === undefined) return { items };
+  const last = fromItem(LastEvaluatedKey);
+  return { items, cursor: encodeCursor(scope, [String(last["pk"]), String(last["sk"])]) };
 }

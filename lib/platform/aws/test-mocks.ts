@@ -10,10 +10,10 @@ import type { AwsOptions } from "./platform.ts";
 import { openAws } from "./platform.ts";
 
 const refuse = (): Promise<never> =>
-  Promise.reject(new Error("no processes and no scripts run in this test"));
+  Promise.reject(new Error("commands and scripts are not available in this test"));
 
 /** The AWS platform over mocked clients, with its pauses between attempts in milliseconds. */
-export async function mockedAws(more: Partial<AwsOptions> = {}) {
+export async function mockAws(more: Partial<AwsOptions> = {}) {
   const region = "us-east-1";
   const clients = {
     dynamodb: new DynamoDBClient({ region }),

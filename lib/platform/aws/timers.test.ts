@@ -1,13 +1,13 @@
 import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetQueueUrlCommand, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, it } from "vitest";
-import { mockedAws } from "./test-mocks.ts";
+import { mockAws } from "./test-mocks.ts";
 
 const NOW = 1_800_000_000_000;
 const QUARTER_MS = 900_000;
 
 async function mocked() {
-  const platform = await mockedAws({ clock: { now: () => NOW } });
+  const platform = await mockAws({ clock: { now: () => NOW } });
   platform.sqs.on(GetQueueUrlCommand).resolves({ QueueUrl: "https://sqs/queue" });
   platform.sqs.on(SendMessageBatchCommand).resolves({});
   platform.dynamodb.on(PutItemCommand).resolves({});

@@ -57,7 +57,7 @@ export function awsTimers(options: { tables: Tables; queues: AwsQueues; clock: C
 
   const port: Timers = {
     set: async (id, at, queue, message) => {
-      if (!Number.isFinite(at)) throw new RangeError("a timer needs a time");
+      if (!Number.isFinite(at)) throw new RangeError("a timer requires a time");
       queues.prepare(queue, [message]);
       const now = clock.now();
       const soon = at - now <= (queues.isFifo(queue) ? 0 : LIMITS.messageDelaySeconds.value * 1000);

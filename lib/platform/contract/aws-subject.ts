@@ -9,7 +9,7 @@ import { blueprintOf } from "./blueprint.ts";
 import { CONTRACT_RESOURCES } from "./resources.ts";
 
 const refuse = (): Promise<never> =>
-  Promise.reject(new Error("no processes and no scripts run in this test"));
+  Promise.reject(new Error("commands and scripts are not available in this test"));
 
 const { name, indexes } = timersTable;
 const RESOURCES: Resources = {

@@ -46,6 +46,56 @@ export function blobsContract(subject: Subject, send: SendUpload): void {
       expect(Buffer.concat(chunks).equals(data)).toBe(true);
     });
 
+    it("streams a range of a blob, cut at its end", async () => {
+      const key = randomUUID();
+      await subject().blobs.put(key, "0123456789");
+      const read = async (start: number, end: number): Promise<string> => {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of (await subject().blobs.stream(key, { start, end })) ?? [])
+          chunks.push(chunk);
+        return Buffer.concat(chunks).toString();
+      };
+      expect([await read(2, 5), await read(8, 50), await read(0, 1)]).toEqual(["234", "89", "0"]);
+      expect(await subject().blobs.stream(randomUUID(), { start: 0, end: 1 })).toBeUndefined();
+    });
+
+    it("stores a stream as a whole or not at all", async () => {
+      const key = randomUUID();
+      async function* pieces(fails: boolean): AsyncGenerator<Uint8Array> {
+        for (let at = 0; at < 20; at += 1) yield Buffer.alloc(70_000, at);
+        if (fails) throw new Error("the source failed");
+      }
+      await expect(subject().blobs.putStream(key, pieces(true))).rejects.toThrow("the source failed");
+      expect(await subject().blobs.head(key)).toBeUndefined();
+      expect(await subject().blobs.putStream(key, pieces(false))).toBe(1_400_000);
+      const stored = Buffer.from((await subject().blobs.get(key)) ?? []);
+      expect([stored.length, stored[69_999], stored[70_000], stored.at(-1)]).toEqual([1_400_000, 0, 1, 19]);
+    });
+
+    it("lets a client without other permissions download a blob, if the store has URLs", async () => {
+      const { blobs } = subject();
+      const key = randomUUID();
+      await blobs.put(key, "0123456789");
+      const url = await blobs.downloadUrl?.(key, {
+        seconds: 60,
+        contentType: "image/png",
+        contentDisposition: 'inline; filename="a.png"',
+        cacheControl: "private, max-age=60",
+      });
+      if (url === undefined) return;
+      const response = await fetch(url, { headers: { range: "bytes=2-4" } });
+      expect([response.status, await response.text()]).toEqual([206, "234"]);
+      expect(response.headers.get("content-type")).toBe("image/png");
+      expect(response.headers.get("content-disposition")).toBe('inline; filename="a.png"');
+      const headers = await blobs.authorizeDownload?.(key);
+      expect(Object.keys(headers ?? {})).toEqual(
+        expect.arrayContaining(["authorization", "x-amz-date", "x-amz-content-sha256"]),
+      );
+      const { origin, pathname } = new URL(url);
+      const proxied = await fetch(`${origin}${pathname}`, { headers: headers ?? {} });
+      expect([proxied.status, await proxied.text()]).toEqual([200, "0123456789"]);
+    });
+
     it("stores a file without moving it", async () => {
       const folder = await mkdtemp(join(tmpdir(), "weft-blob-"));
       try {

@@ -14,7 +14,7 @@ export interface Exchange {
 const BYTES = "$bytes";
 const DATE = "$date";
 /** Members whose values the service generates. */
-const CHOSEN = new Set([
+const GENERATED_MEMBERS = new Set([
   "ClientRequestToken",
   "ReceiptHandle",
   "MessageId",
@@ -29,10 +29,18 @@ const TIMES = new Set(["SentTimestamp", "ApproximateFirstReceiveTimestamp"]);
 const SOME_TIME = "1800000000000";
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Members that the SDK adds, and transport metadata. */
-const LEFT_OUT = new Set(["$metadata", "$fault", "$retryable", "$response", "message", "stack", "__type"]);
+const OMITTED_MEMBERS = new Set([
+  "$metadata",
+  "$fault",
+  "$retryable",
+  "$response",
+  "message",
+  "stack",
+  "__type",
+]);
 
-function settleText(stack: string, name: string, text: string): string {
-  if (CHOSEN.has(name)) return `some ${name}`;
+function normalizeText(stack: string, name: string, text: string): string {
+  if (GENERATED_MEMBERS.has(name)) return `some ${name}`;
   if (TIMES.has(name)) return SOME_TIME;
   if (text.length > TEXT_CHARACTERS) return `${text.length} characters`;
   return text
@@ -42,17 +50,18 @@ function settleText(stack: string, name: string, text: string): string {
 }
 
 /** The value as deterministic JSON. */
-export function settle(stack: string, value: unknown, name = ""): unknown {
-  if (typeof value === "string") return settleText(stack, name, value);
+export function normalize(stack: string, value: unknown, name = ""): unknown {
+  if (typeof value === "string") return normalizeText(stack, name, value);
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array) return { [BYTES]: Buffer.from(value).toString("base64") };
   if (value instanceof Date) return { [DATE]: Number(SOME_TIME) };
-  if (Array.isArray(value)) return value.map((element: unknown) => settle(stack, element, name));
+  if (Array.isArray(value)) return value.map((element: unknown) => normalize(stack, element, name));
   const members = Object.entries(value).filter(
-    ([member, content]) => !LEFT_OUT.has(member) && content !== undefined && typeof content !== "function",
+    ([member, content]) =>
+      !OMITTED_MEMBERS.has(member) && content !== undefined && typeof content !== "function",
   );
   return Object.fromEntries(
-    members.map(([member, content]) => [settleText(stack, "", member), settle(stack, content, member)]),
+    members.map(([member, content]) => [normalizeText(stack, "", member), normalize(stack, content, member)]),
   );
 }
 
@@ -84,28 +93,28 @@ export function toError({ name, message, ...fields }: NonNullable<Exchange["erro
 }
 
 /** Returns the recorded output, or throws the recorded error. */
-export function answer({ output, error }: Exchange): unknown {
+export function replayExchange({ output, error }: Exchange): unknown {
   if (error !== undefined) throw toError(error);
   return { ...(revive(output) as object), $metadata: {} };
 }
 
 /** Records every request that the clients make from now on, in the order in which they start. */
-export function record(clients: AwsClients, stack: string): { exchanges: Exchange[]; clear(): void } {
+export function recordRequests(clients: AwsClients, stack: string): { exchanges: Exchange[]; clear(): void } {
   let exchanges: Exchange[] = [];
   const note = async (
     command: string,
     input: unknown,
     next: () => Promise<{ output?: unknown }>,
   ): Promise<void> => {
-    const begun = { command: command.replace(/Command$/, ""), input: settle(stack, input) };
+    const begun = { command: command.replace(/Command$/, ""), input: normalize(stack, input) };
     const at = exchanges.push(begun) - 1;
     const into = exchanges;
     try {
-      into[at] = { ...begun, output: settle(stack, (await next()).output) };
+      into[at] = { ...begun, output: normalize(stack, (await next()).output) };
     } catch (error) {
       const { name, message } = error as Error;
-      const fields = settle(stack, { ...(error as object) }) as object;
-      into[at] = { ...begun, error: { ...fields, name, message: settleText(stack, "", message) } };
+      const fields = normalize(stack, { ...(error as object) }) as object;
+      into[at] = { ...begun, error: { ...fields, name, message: normalizeText(stack, "", message) } };
     }
   };
   for (const client of [clients.dynamodb, clients.sqs, clients.eventbridge, clients.s3]) {

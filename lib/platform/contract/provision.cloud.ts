@@ -94,11 +94,11 @@ describe("provisioning", () => {
 
   it("rejects an index whose keys differ from the existing ones", async () => {
     const other = { ...blueprint, tables: [{ name, indexes: { byStatus: { pk: "status", sk: "pk" } } }] };
-    await expect(provision(other, { clients })).rejects.toThrow(/byStatus .* has other keys/);
+    await expect(provision(other, { clients })).rejects.toThrow(/byStatus .* has different keys/);
   });
 
   it("rejects a rule whose queue does not exist", async () => {
     const rules = [{ name, bus: name, when: { pattern: {} }, targets: [target("gone")] }];
-    await expect(provision({ ...blueprint, rules }, { clients })).rejects.toThrow(/not there/);
+    await expect(provision({ ...blueprint, rules }, { clients })).rejects.toThrow(/does not exist/);
   });
 });

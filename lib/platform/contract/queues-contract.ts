@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { collect, type Differences, only, type Subject } from "./resources.ts";
+import { type Differences, onlyMessage, receiveMessages, type Subject } from "./resources.ts";
 
 /** An aborted wait ends long before its 20 s have passed. */
 const ENDS_MS = 10_000;
@@ -21,7 +21,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
     it("delivers a message, and never again after its deletion", async () => {
       const body = JSON.stringify({ text: "é🙂\u0000\n" });
       await subject().queues.send(STANDARD, [{ body }]);
-      const message = only(await receive(STANDARD));
+      const message = onlyMessage(await receive(STANDARD));
       expect(message).toMatchObject({ body, receiveCount: 1 });
       expect(Math.abs(message.sentAt - Date.now())).toBeLessThan(60_000);
       await subject().queues.delete(STANDARD, [message.receipt]);
@@ -35,24 +35,24 @@ export function queuesContract(subject: Subject, differences: Differences): void
         STANDARD,
         bodies.map((body) => ({ body })),
       );
-      const messages = await collect(subject(), STANDARD, bodies.length);
+      const messages = await receiveMessages(subject(), STANDARD, bodies.length);
       expect(messages.map(({ body }) => body).sort()).toEqual([...bodies].sort());
     });
 
     it("hides a delivered message until its visibility timeout ends, then counts the next delivery", async () => {
       await subject().queues.send(STANDARD, [{ body: "hidden" }]);
-      const first = only(await receive(STANDARD, { visibilitySeconds: 1 }));
+      const first = onlyMessage(await receive(STANDARD, { visibilitySeconds: 1 }));
       expect(await receive(STANDARD, { waitSeconds: 0 })).toEqual([]);
-      const second = only(await receive(STANDARD, { waitSeconds: 5 }));
+      const second = onlyMessage(await receive(STANDARD, { waitSeconds: 5 }));
       expect(second).toMatchObject({ id: first.id, receiveCount: 2 });
       await subject().queues.delete(STANDARD, [second.receipt]);
     });
 
     it("makes a message visible at once, and extends its visibility timeout", async () => {
       await subject().queues.send(STANDARD, [{ body: "back" }]);
-      const first = only(await receive(STANDARD));
+      const first = onlyMessage(await receive(STANDARD));
       await subject().queues.changeVisibility(STANDARD, first.receipt, 0);
-      const second = only(await receive(STANDARD, { visibilitySeconds: 1, waitSeconds: 5 }));
+      const second = onlyMessage(await receive(STANDARD, { visibilitySeconds: 1, waitSeconds: 5 }));
       await subject().queues.changeVisibility(STANDARD, second.receipt, 30);
       await sleep(1500);
       expect(await receive(STANDARD, { waitSeconds: 0 })).toEqual([]);
@@ -62,7 +62,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
     it("wakes a waiting receiver", async () => {
       const waiting = receive(STANDARD, { waitSeconds: 10 });
       await subject().queues.send(STANDARD, [{ body: "wake" }]);
-      const message = only(await waiting);
+      const message = onlyMessage(await waiting);
       await subject().queues.delete(STANDARD, [message.receipt]);
     });
 
@@ -82,17 +82,17 @@ export function queuesContract(subject: Subject, differences: Differences): void
       await subject().queues.send(STANDARD, [{ body: "later", delaySeconds: 1 }]);
       expect(await receive(STANDARD, { waitSeconds: 0 })).toEqual([]);
       await eventually(STANDARD).toMatchObject({ delayed: 1 });
-      const message = only(await receive(STANDARD, { waitSeconds: 5 }));
+      const message = onlyMessage(await receive(STANDARD, { waitSeconds: 5 }));
       expect(message.body).toBe("later");
       await subject().queues.delete(STANDARD, [message.receipt]);
     });
 
     it("counts waiting messages and messages in flight", async () => {
       await subject().queues.send(STANDARD, [{ body: "a" }, { body: "b" }, { body: "c" }]);
-      const out = only(await receive(STANDARD, { max: 1 }));
+      const out = onlyMessage(await receive(STANDARD, { max: 1 }));
       await eventually(STANDARD).toEqual({ visible: 2, inFlight: 1, delayed: 0 });
       await subject().queues.delete(STANDARD, [out.receipt]);
-      await collect(subject(), STANDARD, 2);
+      await receiveMessages(subject(), STANDARD, 2);
     });
 
     it.each([
@@ -111,12 +111,12 @@ export function queuesContract(subject: Subject, differences: Differences): void
       const body = randomUUID();
       await subject().queues.send("contract-poison", [{ body }]);
       for (const count of [1, 2]) {
-        const message = only(await receive("contract-poison", { waitSeconds: 5 }));
+        const message = onlyMessage(await receive("contract-poison", { waitSeconds: 5 }));
         expect(message.receiveCount).toBe(count);
         await subject().queues.changeVisibility("contract-poison", message.receipt, 0);
       }
       expect(await receive("contract-poison")).toEqual([]);
-      const dead = only(await receive("contract-dead", { waitSeconds: 5 }));
+      const dead = onlyMessage(await receive("contract-dead", { waitSeconds: 5 }));
       expect(dead.body).toBe(body);
       await subject().queues.delete("contract-dead", [dead.receipt]);
     });
@@ -129,14 +129,14 @@ export function queuesContract(subject: Subject, differences: Differences): void
     it("delivers the messages of a group in order, and those of other groups meanwhile", async () => {
       const [one, two] = [randomUUID(), randomUUID()];
       for (const body of ["1", "2", "3"]) await send(one, body);
-      const first = only(await receive(FIFO, { max: 1 }));
+      const first = onlyMessage(await receive(FIFO, { max: 1 }));
       expect(first).toMatchObject({ body: "1", groupId: one });
       await send(two, "other");
-      const other = only(await receive(FIFO, { max: 1 }));
+      const other = onlyMessage(await receive(FIFO, { max: 1 }));
       expect(other).toMatchObject({ body: "other", groupId: two });
       expect(await receive(FIFO, { max: 1, waitSeconds: 0 })).toEqual([]);
       await subject().queues.delete(FIFO, [first.receipt, other.receipt]);
-      const rest = await collect(subject(), FIFO, 2);
+      const rest = await receiveMessages(subject(), FIFO, 2);
       expect(rest.map(({ body }) => body)).toEqual(["2", "3"]);
     });
 
@@ -144,19 +144,19 @@ export function queuesContract(subject: Subject, differences: Differences): void
       const group = randomUUID();
       await send(group, "1");
       await send(group, "2");
-      const first = only(await receive(FIFO, { max: 1 }));
+      const first = onlyMessage(await receive(FIFO, { max: 1 }));
       await subject().queues.changeVisibility(FIFO, first.receipt, 0);
-      const again = only(await receive(FIFO, { max: 1 }));
+      const again = onlyMessage(await receive(FIFO, { max: 1 }));
       expect(again).toMatchObject({ body: "1", receiveCount: 2 });
       await subject().queues.delete(FIFO, [again.receipt]);
-      expect((await collect(subject(), FIFO, 1)).map(({ body }) => body)).toEqual(["2"]);
+      expect((await receiveMessages(subject(), FIFO, 1)).map(({ body }) => body)).toEqual(["2"]);
     });
 
     it("drops a second message with the same deduplication id", async () => {
       const [group, id] = [randomUUID(), randomUUID()];
       await send(group, "once", id);
       await send(group, "twice", id);
-      expect((await collect(subject(), FIFO, 1)).map(({ body }) => body)).toEqual(["once"]);
+      expect((await receiveMessages(subject(), FIFO, 1)).map(({ body }) => body)).toEqual(["once"]);
       expect(await receive(FIFO, { waitSeconds: 0 })).toEqual([]);
     });
 
@@ -165,7 +165,7 @@ export function queuesContract(subject: Subject, differences: Differences): void
       async () => {
         const [group, id] = [randomUUID(), randomUUID()];
         await send(group, "once", id);
-        expect(await collect(subject(), FIFO, 1)).toHaveLength(1);
+        expect(await receiveMessages(subject(), FIFO, 1)).toHaveLength(1);
         await send(group, "twice", id);
         expect(await receive(FIFO, { waitSeconds: 0 })).toEqual([]);
       },

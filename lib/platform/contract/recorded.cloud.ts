@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CloudSubject, openCloudSubject } from "./aws-subject.ts";
-import { type Exchange, record, settle } from "./exchanges.ts";
+import { type Exchange, normalize, recordRequests } from "./exchanges.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 const FILE = new URL("recorded.json", import.meta.url);
@@ -12,17 +12,17 @@ const FILE = new URL("recorded.json", import.meta.url);
  */
 describe.skipIf(process.env.WEFT_EMULATED !== "moto")("the recorded shapes", () => {
   let subject: CloudSubject;
-  let recorder: ReturnType<typeof record>;
+  let recorder: ReturnType<typeof recordRequests>;
   const found: Record<string, { result: unknown; exchanges: readonly Exchange[] }> = {};
   beforeAll(async () => {
     subject = await openCloudSubject();
-    recorder = record(subject.clients, subject.stack);
+    recorder = recordRequests(subject.clients, subject.stack);
   });
   afterAll(() => subject.close());
 
   it.each(Object.entries(SCENARIOS))("are those of the emulators: %s", async (name, scenario) => {
     recorder.clear();
-    const result = settle(subject.stack, await scenario(subject.ports));
+    const result = normalize(subject.stack, await scenario(subject.ports));
     found[name] = { result, exchanges: recorder.exchanges };
     if (process.env.WEFT_RECORD) return;
     const recorded = JSON.parse(await readFile(FILE, "utf8")) as typeof found;

@@ -4,7 +4,7 @@ import { mockClient } from "aws-sdk-client-mock";
 import { afterAll, describe, expect, it } from "vitest";
 import { awsClients } from "../aws/clients.ts";
 import { openAwsForTest } from "./aws-subject.ts";
-import { answer, type Exchange, settle } from "./exchanges.ts";
+import { type Exchange, normalize, replayExchange } from "./exchanges.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 const recorded = JSON.parse(readFileSync(new URL("recorded.json", import.meta.url), "utf8")) as Record<
@@ -29,17 +29,17 @@ describe("recorded AWS exchanges", () => {
       mock.send.callsFake(async (command) => {
         const asked = {
           command: command.constructor.name.replace(/Command$/, ""),
-          input: settle("stack", command.input),
+          input: normalize("stack", command.input),
         };
         // Queue URLs are requested when they are first needed, which was in another scenario.
         const at = left.findIndex((exchange) => exchange.command === asked.command);
         const next = asked.command === "GetQueueUrl" ? address(asked.input) : left.splice(at, 1)[0];
         expect(asked).toEqual({ command: next?.command, input: next?.input });
-        return answer(next ?? asked) as ServiceOutputTypes;
+        return replayExchange(next ?? asked) as ServiceOutputTypes;
       });
     }
     const { ports } = await openAwsForTest("stack", { clients, environment: {} });
-    expect(settle("stack", await scenario(ports))).toEqual(result);
+    expect(normalize("stack", await scenario(ports))).toEqual(result);
     expect(left.filter(({ command }) => command !== "GetQueueUrl")).toEqual([]);
   });
 });

@@ -89,7 +89,7 @@ export const CONTRACT_RESOURCES: Resources = {
 };
 
 /** Receives and deletes until `count` distinct messages arrived, or ten seconds have passed. */
-export async function collect(
+export async function receiveMessages(
   ports: ReturnType<Subject>,
   from: string,
   count: number,
@@ -108,9 +108,9 @@ export async function collect(
 }
 
 /** The only message of a receive; throws if there are none or several. */
-export function only(messages: readonly ReceivedMessage[]): ReceivedMessage {
+export function onlyMessage(messages: readonly ReceivedMessage[]): ReceivedMessage {
   const [message, ...more] = messages;
   if (message === undefined || more.length > 0)
-    throw new Error(`${messages.length} messages where one was expected`);
+    throw new Error(`expected one message, received ${messages.length}`);
   return message;
 }

@@ -1,5 +1,5 @@
 import type { Ports } from "../ports.ts";
-import { type ContractItem, ITEMS, only } from "./resources.ts";
+import { type ContractItem, ITEMS, onlyMessage } from "./resources.ts";
 
 type ScenarioPorts = Pick<Ports, "tables" | "queues" | "bus" | "outbox" | "blobs" | "timers" | "scheduler">;
 
@@ -10,7 +10,7 @@ const FIFO = "contract-fifo";
 const receive = { max: 10, visibilitySeconds: 30, waitSeconds: 1 };
 
 async function drain(ports: ScenarioPorts, queue: string): Promise<string> {
-  const message = only(await ports.queues.receive(queue, receive));
+  const message = onlyMessage(await ports.queues.receive(queue, receive));
   await ports.queues.delete(queue, [message.receipt]);
   return message.body;
 }
@@ -83,7 +83,7 @@ export const SCENARIOS: Readonly<Record<string, (ports: ScenarioPorts) => Promis
   "messages of a standard queue": async (ports) => {
     await ports.queues.send(QUEUE, [{ body: "one" }]);
     const depth = await ports.queues.depth(QUEUE);
-    const message = only(await ports.queues.receive(QUEUE, receive));
+    const message = onlyMessage(await ports.queues.receive(QUEUE, receive));
     await ports.queues.changeVisibility(QUEUE, message.receipt, 0.5);
     await ports.queues.delete(QUEUE, [message.receipt]);
     return [depth, message.body, message.receiveCount];
@@ -92,7 +92,7 @@ export const SCENARIOS: Readonly<Record<string, (ports: ScenarioPorts) => Promis
     const one = { groupId: "recorded", deduplicationId: "recorded-1" };
     await ports.queues.send(FIFO, [{ body: "one", ...one }]);
     await ports.queues.send(FIFO, [{ body: "again", ...one }]);
-    const message = only(await ports.queues.receive(FIFO, receive));
+    const message = onlyMessage(await ports.queues.receive(FIFO, receive));
     await ports.queues.delete(FIFO, [message.receipt]);
     return [message.body, message.groupId];
   },

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CloudSubject, openCloudSubject } from "./aws-subject.ts";
-import { collect } from "./resources.ts";
+import { receiveMessages } from "./resources.ts";
 
 const QUEUE = "contract-standard";
 const FIFO = "contract-fifo";
@@ -23,10 +23,10 @@ describe("timers beyond the maximum delay of a message", () => {
     expect(await subject.sweepTimers(now)).toBe(0);
     expect(await subject.ports.queues.depth(QUEUE)).toEqual(empty);
     expect(await subject.sweepTimers(now + HOUR_MS)).toBe(1);
-    expect((await collect(subject.ports, QUEUE, 1)).map(({ body }) => body)).toEqual(["due"]);
+    expect((await receiveMessages(subject.ports, QUEUE, 1)).map(({ body }) => body)).toEqual(["due"]);
     expect(await subject.sweepTimers(now + 2 * HOUR_MS)).toBe(0);
     expect(await subject.sweepTimers(now + 4 * HOUR_MS)).toBe(1);
-    expect((await collect(subject.ports, QUEUE, 1)).map(({ body }) => body)).toEqual(["later"]);
+    expect((await receiveMessages(subject.ports, QUEUE, 1)).map(({ body }) => body)).toEqual(["later"]);
   });
 
   it("are moved when set again, and dropped when cancelled", async () => {
@@ -38,7 +38,7 @@ describe("timers beyond the maximum delay of a message", () => {
     await subject.ports.timers.cancel(cancelled);
     expect(await subject.sweepTimers(now + HOUR_MS)).toBe(0);
     expect(await subject.sweepTimers(now + 2 * HOUR_MS)).toBe(1);
-    expect((await collect(subject.ports, QUEUE, 1)).map(({ body }) => body)).toEqual(["after"]);
+    expect((await receiveMessages(subject.ports, QUEUE, 1)).map(({ body }) => body)).toEqual(["after"]);
   });
 
   it("of a FIFO queue, which cannot delay messages, are always swept and keep their group", async () => {
@@ -51,7 +51,7 @@ describe("timers beyond the maximum delay of a message", () => {
     });
     expect(await subject.sweepTimers(now)).toBe(0);
     expect(await subject.sweepTimers(now + 6000)).toBe(1);
-    expect(await collect(subject.ports, FIFO, 1)).toMatchObject([{ body: "fifo", groupId }]);
+    expect(await receiveMessages(subject.ports, FIFO, 1)).toMatchObject([{ body: "fifo", groupId }]);
   });
 
   it("are all sent if there are several pages of them", async () => {
@@ -63,7 +63,7 @@ describe("timers beyond the maximum delay of a message", () => {
       ),
     );
     expect(await subject.sweepTimers(now + HOUR_MS + 1000)).toBe(230);
-    const sent = await collect(subject.ports, QUEUE, 230);
+    const sent = await receiveMessages(subject.ports, QUEUE, 230);
     expect(sent.map(({ body }) => Number(body)).sort((a, b) => a - b)).toEqual(bodies.map(Number));
   });
 });

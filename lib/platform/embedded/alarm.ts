@@ -41,7 +41,7 @@ export function createAlarm(options: {
       await ring();
     } catch (error) {
       pause = RETRY_MS;
-      if (!closed) log.error("a timer could not be served and is tried again", { error });
+      if (!closed) log.error("processing a timer failed and will be retried", { error });
     }
     ringing = undefined;
     schedule(pause);

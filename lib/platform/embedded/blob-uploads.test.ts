@@ -32,17 +32,17 @@ describe("an upload", () => {
   it("of another length stores nothing, and may be repeated", async () => {
     const path = await given();
     for (const wrong of [["abc"], ["ab", "cde"], []])
-      expect(await blobs.receiver.find(path)?.take(chunks(...wrong))).toBe("of another length");
+      expect(await blobs.receiver.find(path)?.receive(chunks(...wrong))).toBe("wrong length");
     expect(await blobs.list("")).toEqual([]);
-    expect(await blobs.receiver.find(path)?.take(chunks("ab", "cd"))).toBe("stored");
+    expect(await blobs.receiver.find(path)?.receive(chunks("ab", "cd"))).toBe("stored");
     expect(await text("uploads/a")).toBe("abcd");
   });
 
   it("succeeds for one of two concurrent requests, and stores its whole content", async () => {
     const path = await given();
     const sent = ["abcd", "efgh", "ijkl"];
-    const outcomes = await Promise.all(sent.map((one) => blobs.receiver.find(path)?.take(chunks(one))));
-    expect(outcomes.toSorted()).toEqual(["stored", "taken already", "taken already"]);
+    const outcomes = await Promise.all(sent.map((one) => blobs.receiver.find(path)?.receive(chunks(one))));
+    expect(outcomes.toSorted()).toEqual(["already stored", "already stored", "stored"]);
     expect(await text("uploads/a")).toBe(sent[outcomes.indexOf("stored")]);
   });
 
@@ -52,7 +52,7 @@ describe("an upload", () => {
       throw new Error("gone");
     }
     const path = await given();
-    await expect(blobs.receiver.find(path)?.take(broken())).rejects.toThrow("gone");
+    await expect(blobs.receiver.find(path)?.receive(broken())).rejects.toThrow("gone");
     expect(await text("uploads/a")).toBeUndefined();
   });
 
@@ -92,7 +92,7 @@ describe("an upload", () => {
     await elsewhere.remove();
     await writeFile(join(folder.path, "upload-key"), "short");
     const broken = await openBlobs(folder.path, clock);
-    expect(() => broken.receiver.find(path)).toThrow(/holds no key/);
+    expect(() => broken.receiver.find(path)).toThrow(/does not contain a key/);
   });
 
   it("that was never finished is removed after a day, and no other blob", async () => {

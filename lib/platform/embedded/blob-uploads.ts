@@ -54,7 +54,7 @@ export function embeddedUploads(options: {
           key,
           bytes,
           credential: credential ?? undefined,
-          take: (chunks) => take(storeNew, key, bytes, chunks),
+          receive: (chunks) => take(storeNew, key, bytes, chunks),
         };
       },
     },
@@ -68,31 +68,32 @@ function signingKey(path: string): Buffer {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
   const key = readFileSync(path);
-  if (key.length !== KEY_BYTES) throw new Error(`${path} holds no key of ${KEY_BYTES} bytes: remove it`);
+  if (key.length !== KEY_BYTES)
+    throw new Error(`${path} does not contain a key of ${KEY_BYTES} bytes: remove it`);
   return key;
 }
 
-class OtherLength extends Error {}
+class WrongLengthError extends Error {}
 
 async function take(
   storeNew: StoreNew,
   key: string,
   bytes: number,
   chunks: AsyncIterable<Uint8Array>,
-): Promise<"stored" | "taken already" | "of another length"> {
+): Promise<"stored" | "already stored" | "wrong length"> {
   try {
     const isNew = await storeNew(key, async (file) => {
       let length = 0;
       for await (const chunk of chunks) {
         length += chunk.length;
-        if (length > bytes) throw new OtherLength();
+        if (length > bytes) throw new WrongLengthError();
         await file.write(chunk);
       }
-      if (length !== bytes) throw new OtherLength();
+      if (length !== bytes) throw new WrongLengthError();
     });
-    return isNew ? "stored" : "taken already";
+    return isNew ? "stored" : "already stored";
   } catch (error) {
-    if (error instanceof OtherLength) return "of another length";
+    if (error instanceof WrongLengthError) return "wrong length";
     throw error;
   }
 }

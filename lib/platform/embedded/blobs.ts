@@ -20,7 +20,7 @@ import { PlatformFault } from "../faults.ts";
 import { exceedsLimit } from "../high-water-marks.ts";
 import { limitFault } from "../limits.ts";
 import { embeddedUploads, type StoreNew } from "./blob-uploads.ts";
-import { asFault } from "./storage-faults.ts";
+import { toStorageFault } from "./storage-faults.ts";
 
 const PART = /^[A-Za-z0-9._-]{1,200}$/;
 /** Suffix of blob files. It cannot occur in a key, so `a` and `a/b` can both exist. */
@@ -34,7 +34,7 @@ function checkKey(key: string): readonly string[] {
     throw limitFault("blobKeyBytes", "the blob's key", Buffer.byteLength(key));
   const parts = key.split("/");
   if (parts.some((part) => !PART.test(part) || part === "." || part === "..")) {
-    throw new TypeError(`"${key}" cannot be the key of a blob`);
+    throw new TypeError(`"${key}" is not a valid blob key`);
   }
   return parts;
 }
@@ -52,7 +52,7 @@ async function ifThere<Result>(reading: () => Promise<Result>): Promise<Result |
     return await reading();
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw asFault(error);
+    throw toStorageFault(error);
   }
 }
 
@@ -72,12 +72,17 @@ async function makeFolders(root: string, path: string): Promise<void> {
   for (let folder = path; folder.length > root.length; folder = dirname(folder)) await sync(dirname(folder));
 }
 
-async function* chunks(path: string): AsyncGenerator<Uint8Array> {
+async function* chunks(
+  path: string,
+  range: { readonly start: number; readonly end: number } | undefined,
+): AsyncGenerator<Uint8Array> {
+  // The end of a stream's range is inclusive.
+  const part = range === undefined ? {} : { start: range.start, end: range.end - 1 };
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }))
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, ...part }))
       yield chunk as Uint8Array;
   } catch (error) {
-    throw asFault(error);
+    throw toStorageFault(error);
   }
 }
 
@@ -129,7 +134,7 @@ export async function openBlobs(
     await mkdir(unfinished, { recursive: true, mode: 0o700 });
     await mkdir(root, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw asFault(error);
+    throw toStorageFault(error);
   }
   const pathOf = (key: string): string => join(root, ...checkKey(key)) + FILE_END;
 
@@ -158,7 +163,7 @@ export async function openBlobs(
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
       if (into === placed && codeOf(error) === "EEXIST") return false;
-      const fault = asFault(error);
+      const fault = toStorageFault(error);
       if (fault instanceof PlatformFault) observe(fault);
       throw fault;
     }
@@ -204,6 +209,18 @@ export async function openBlobs(
     put: async (key, data) => {
       await store(key, (path) => written(path, (file) => file.writeFile(data)));
     },
+    putStream: async (key, source) => {
+      let bytes = 0;
+      await store(key, (path) =>
+        written(path, async (file) => {
+          for await (const chunk of source) {
+            await file.writeFile(chunk);
+            bytes += chunk.length;
+          }
+        }),
+      );
+      return bytes;
+    },
     putFile: async (key, source) => {
       await store(key, async (path) => {
         await copyFile(source, path, constants.COPYFILE_FICLONE);
@@ -230,11 +247,11 @@ export async function openBlobs(
           await handle.close();
         }
       }),
-    stream: (key) =>
+    stream: (key, range) =>
       ifThere(async () => {
         const path = pathOf(key);
         await stat(path);
-        return chunks(path);
+        return chunks(path, range);
       }),
     head: (key) =>
       ifThere(async () => {

@@ -7,7 +7,8 @@ import type { OutgoingMessage } from "../queues.ts";
 import type { RuleResource } from "../resources.ts";
 import { compilePattern } from "./patterns.ts";
 import type { EmbeddedQueues, PreparedSend } from "./queues.ts";
-import type { Store, Tx } from "./store.ts";
+import type { Store } from "./store.ts";
+import type { Tx } from "./transaction.ts";
 
 export interface EmbeddedBus {
   readonly port: Bus;
@@ -82,7 +83,7 @@ export function embeddedBus(options: {
   for (const rule of rules) {
     for (const queue of rule.queues) {
       if (!queues.has(queue))
-        throw new TypeError(`the rule ${rule.name} names a queue that is not there: ${queue}`);
+        throw new TypeError(`the rule ${rule.name} refers to the queue ${queue}, which does not exist`);
     }
   }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Fields } from "../log.ts";
 import { openDatabase } from "./check-database.ts";
-import { openStore } from "./store.ts";
+import { Store } from "./store.ts";
 import { temporaryFolder } from "./test-platform.ts";
 
 const FRAME_BYTES = 4096 + 24;
@@ -22,7 +22,7 @@ const openIt = () => openDatabase(folder.path, log);
 
 /** Creates a database with these rows; `killed` keeps its log as a killed process leaves it. */
 async function fill(rows: number, options: { readonly killed?: boolean } = {}): Promise<void> {
-  const store = openStore(at("weft.db"));
+  const store = new Store(at("weft.db"));
   store.define("CREATE TABLE IF NOT EXISTS t (n INTEGER PRIMARY KEY, text TEXT NOT NULL)");
   for (let n = 0; n < rows; n += 1)
     await store.write((tx) => tx.run("INSERT INTO t (text) VALUES (?)", "x".repeat(1000)));
@@ -80,7 +80,7 @@ describe("opening the database of a data folder", () => {
     await writeFile(at("access-token"), "t");
     openIt().close();
     await truncate(at("weft.db"));
-    expect(openIt).toThrow(/weft\.db is empty, but the folder holds files of an earlier server/);
+    expect(openIt).toThrow(/weft\.db is empty, but the folder contains files of an earlier server/);
     await rm(at("weft.db"));
     expect(openIt).toThrow(/weft\.db is missing/);
     await rm(at("access-token"));

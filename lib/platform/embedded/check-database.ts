@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PlatformFault } from "../faults.ts";
 import type { Log } from "../log.ts";
 import { countLogFrames } from "./log-frames.ts";
-import { openStore, type Store } from "./store.ts";
+import { Store } from "./store.ts";
 
 /** Maximum size in bytes of a database that is checked completely, which takes a tenth of a second. */
 const WHOLE_MAX_BYTES = 32 * 1024 * 1024;
@@ -16,17 +16,17 @@ const PART_ROWS = 2_000;
 const RESTORE = "restore the data folder from a backup";
 
 /** The database of a data folder cannot be used. The message states the reason and the remedy. */
-export class DatabaseUnusable extends Error {
+export class DatabaseError extends Error {
   readonly code = "database_unusable";
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = "DatabaseUnusable";
+    this.name = "DatabaseError";
   }
 }
 
 /**
  * Opens the database of a data folder, and checks it within the time that a start may take. Logs which part of its log
- * SQLite drops. Throws DatabaseUnusable if it is damaged or missing.
+ * SQLite drops. Throws DatabaseError if it is damaged or missing.
  */
 export function openDatabase(
   dataDir: string,
@@ -37,21 +37,21 @@ export function openDatabase(
   const bytes = sizeOf(path);
   if (bytes === 0 && isUsed(dataDir)) {
     const found = existsSync(path) ? "is empty" : "is missing";
-    throw new DatabaseUnusable(
-      `The database ${path} ${found}, but the folder holds files of an earlier server: ${RESTORE}, or choose another folder with WEFT_DATA_DIR.`,
+    throw new DatabaseError(
+      `The database ${path} ${found}, but the folder contains files of an earlier server: ${RESTORE}, or choose another folder with WEFT_DATA_DIR.`,
     );
   }
   const hasLog = sizeOf(`${path}-wal`) > 0;
   reportDropped(`${path}-wal`, log);
   let store: Store | undefined;
   try {
-    store = openStore(path, observe);
+    store = new Store(path, observe);
     if (bytes > 0) check(store, bytes, hasLog);
     return store;
   } catch (error) {
     store?.close();
     if (error instanceof PlatformFault && error.code === "storage_damaged")
-      throw new DatabaseUnusable(`The database ${path} is damaged (${error.message}): ${RESTORE}.`, error);
+      throw new DatabaseError(`The database ${path} is damaged (${error.message}): ${RESTORE}.`, error);
     throw error;
   }
 }
@@ -70,7 +70,7 @@ function isUsed(dataDir: string): boolean {
 function reportDropped(path: string, log: Pick<Log, "error">): void {
   const frames = countLogFrames(path);
   if (frames === undefined || frames.dropped === 0) return;
-  log.error("the database's log is damaged: the changes behind the damage are lost", {
+  log.error("the write-ahead log of the database is damaged: changes after the damage are lost", {
     file: path,
     pages_read: frames.valid,
     pages_lost: frames.dropped,
@@ -82,7 +82,7 @@ function check(store: Store, bytes: number, hasLog: boolean): void {
   const size = store.get(
     "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
   )?.bytes;
-  if (!hasLog && Number(size) > bytes) throw damage("its end is missing");
+  if (!hasLog && Number(size) > bytes) throw damage("it is truncated");
   if (bytes <= WHOLE_MAX_BYTES) {
     quickCheck(store, "PRAGMA quick_check(1)");
     return;

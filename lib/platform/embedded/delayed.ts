@@ -2,7 +2,8 @@ import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { createAlarm } from "./alarm.ts";
 import type { NewMessage } from "./queue-rows.ts";
-import type { Store, Tx } from "./store.ts";
+import type { Store } from "./store.ts";
+import type { Tx } from "./transaction.ts";
 
 /** Messages that are not in their queue yet: delayed messages and timers. */
 export interface DelayedMessages {

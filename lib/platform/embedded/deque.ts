@@ -16,8 +16,8 @@ export class Deque<Value> {
   }
 
   /** The value at a position, counted from the first. */
-  at(place: number): Value | undefined {
-    return this.#values[this.#head + place];
+  at(index: number): Value | undefined {
+    return this.#values[this.#head + index];
   }
 
   shift(): Value | undefined {

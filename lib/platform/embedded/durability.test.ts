@@ -135,7 +135,7 @@ describe("the embedded platform across restarts", () => {
     await fewer.bus.publish([{ source: "weft.events", detailType: "x", detail: {} }]);
     expect(await fewer.queues.depth("contract-events")).toMatchObject({ visible: 0 });
     expect(await fewer.queues.depth("contract-everything")).toMatchObject({ visible: 1 });
-    await expect(fewer.queues.send("contract-standard", [{ body: "x" }])).rejects.toThrow(/no queue/);
+    await expect(fewer.queues.send("contract-standard", [{ body: "x" }])).rejects.toThrow(/unknown queue/);
     const all = await open();
     expect(await all.queues.depth("contract-standard")).toMatchObject({ visible: 1 });
   });

@@ -42,19 +42,19 @@ export function hostileCalls(options: CallOptions, crash: Crash, random: () => n
   };
   const read: Through = (work) =>
     crash.guard(async () => {
-      refuse(throttles, "as the hostile platform was told to");
+      refuse(throttles, "injected by the hostile platform");
       return work();
     });
   const commit: Through = async (work) => {
     crash.alive();
-    refuse(throttles, "as the hostile platform was told to");
+    refuse(throttles, "injected by the hostile platform");
     const result = await crash.commit(work);
-    if (happens(lostAnswers)) throw new PlatformFault("unavailable", "the answer was lost");
+    if (happens(lostAnswers)) throw new PlatformFault("unavailable", "the response was lost");
     return result;
   };
   const write: Through = async (work) => {
     crash.alive();
-    refuse(conflicts, "another transaction was in the way");
+    refuse(conflicts, "a concurrent transaction conflicted");
     return commit(work);
   };
   return { read, commit, write };

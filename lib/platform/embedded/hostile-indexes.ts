@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
-import { boundsOf, compareUtf8, within } from "../key-order.ts";
+import { boundsOf, compareUtf8, isWithinBounds } from "../key-order.ts";
 import type { Key, Page, Query, TableSpec, Tables, Write } from "../tables.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -73,7 +73,8 @@ export function laggingTables(tables: Tables, clock: Clock, lagMs: number, rando
     const visible = items.filter((item) => !old.has(nameOf(table.name, item as unknown as Key)));
     for (const { before } of old.values()) {
       const sort = before?.[spec.sk];
-      if (before?.[spec.pk] === pk && typeof sort === "string" && within(sort, bounds)) visible.push(before);
+      if (before?.[spec.pk] === pk && typeof sort === "string" && isWithinBounds(sort, bounds))
+        visible.push(before);
     }
     const placeOf = (item: Fields): string[] => [spec.sk, "pk", "sk"].map((name) => String(item[name]));
     const compare = (left: readonly string[], right: readonly string[]): number => {

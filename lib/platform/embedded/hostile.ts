@@ -19,10 +19,10 @@ export interface HostileOptions extends CallOptions, DeliveryOptions {
 }
 
 /** The error of every call to a platform that crashed, including pending calls. */
-export class Crashed extends Error {
+export class CrashError extends Error {
   readonly code = "crashed";
   constructor() {
-    super("the hostile platform crashed, as it was told to");
+    super("crash injected by the hostile platform");
     this.name = "Crashed";
   }
 }
@@ -35,11 +35,11 @@ function crashAt({ crashAtCommit, onCrash }: HostileOptions, random: () => numbe
   let commits = 0;
   const crash = (): void => {
     crashed = true;
-    reject(new Crashed());
+    reject(new CrashError());
     onCrash?.();
   };
   const alive = (): void => {
-    if (crashed) throw new Crashed();
+    if (crashed) throw new CrashError();
   };
   const guard: Through = async (work) => {
     alive();
@@ -51,7 +51,7 @@ function crashAt({ crashAtCommit, onCrash }: HostileOptions, random: () => numbe
     if (commits !== crashAtCommit) return guard(work);
     if (afterwards) await work();
     crash();
-    throw new Crashed();
+    throw new CrashError();
   };
   return { alive, guard, commit };
 }
@@ -107,9 +107,10 @@ export function hostilePorts(ports: Ports, options: HostileOptions, resources: R
     },
     blobs: {
       put: (key, data) => commit(() => blobs.put(key, data)),
+      putStream: (key, chunks) => commit(() => blobs.putStream(key, chunks)),
       putFile: (key, path) => commit(() => blobs.putFile(key, path)),
       get: (key, range) => read(() => blobs.get(key, range)),
-      stream: (key) => read(() => blobs.stream(key)),
+      stream: (key, range) => read(() => blobs.stream(key, range)),
       head: (key) => read(() => blobs.head(key)),
       uploadTo: (key, allowed) => read(() => blobs.uploadTo(key, allowed)),
       delete: (keys) => commit(() => blobs.delete(keys)),

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { measure } from "../item-size.ts";
+import { measureItem } from "../item-size.ts";
 import type { Attribute } from "../tables.ts";
 import { decodeItem, encodeItem } from "./item-codec.ts";
 
@@ -36,7 +36,7 @@ describe("stored items", () => {
   it("are never measured smaller than they are", () => {
     void fc.assert(
       fc.property(attribute, (value) => {
-        expect(encodeItem({ value }).bytes).toBeGreaterThanOrEqual(measure({ value }));
+        expect(encodeItem({ value }).bytes).toBeGreaterThanOrEqual(measureItem({ value }));
       }),
     );
   });

@@ -1,5 +1,5 @@
-import { isRecording, recordValue } from "../high-water-marks.ts";
-import { measure, type StoredItem } from "../item-size.ts";
+import { checkLimit, isRecording, recordValue } from "../high-water-marks.ts";
+import { measureItem, type StoredItem } from "../item-size.ts";
 import { LIMITS, limitFault } from "../limits.ts";
 
 /**
@@ -26,7 +26,7 @@ function scan(value: unknown, depth: number, into: Scan): void {
       into.units += value.length;
       return;
     case "number":
-      if (!Number.isFinite(value)) throw new TypeError(`an item cannot hold ${value}`);
+      if (!Number.isFinite(value)) throw new TypeError(`an item cannot contain ${value}`);
       into.units += 8;
       return;
     case "boolean":
@@ -35,7 +35,7 @@ function scan(value: unknown, depth: number, into: Scan): void {
     case "object":
       break;
     default:
-      throw new TypeError(`an item cannot hold a ${typeof value}`);
+      throw new TypeError(`an item cannot contain a ${typeof value}`);
   }
   if (value === null) {
     into.units += 1;
@@ -56,7 +56,7 @@ function scan(value: unknown, depth: number, into: Scan): void {
     }
     return;
   }
-  if (!isPlain(value)) throw new TypeError("an item can hold plain objects only");
+  if (!isPlain(value)) throw new TypeError("an item can contain only plain objects");
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
     into.units += name.length + 1;
@@ -106,9 +106,8 @@ export function encodeItem(item: object): EncodedItem {
   scan(item, 0, found);
   let bytes = found.units * 3;
   if (bytes > LIMITS.itemBytes.value || isRecording()) {
-    bytes = measure(item);
-    recordValue("itemBytes", bytes);
-    if (bytes > LIMITS.itemBytes.value) throw limitFault("itemBytes", "the item", bytes);
+    bytes = measureItem(item);
+    checkLimit("itemBytes", "the item", bytes);
   }
   return { text: JSON.stringify(found.special ? encodeSpecial(item) : item), bytes };
 }

@@ -2,16 +2,16 @@ import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeDataFolder } from "../data-folder.ts";
-import { asFault } from "./storage-faults.ts";
+import { toStorageFault } from "./storage-faults.ts";
 
-export class DataFolderInUse extends Error {
+export class DataFolderInUseError extends Error {
   readonly code = "data_folder_in_use";
   constructor(dataDir: string, holder: string | undefined) {
     const who = holder === undefined ? "another Weft" : `another Weft (process ${holder})`;
     super(
       `The data folder ${dataDir} is in use by ${who}. Stop it, or choose another folder with WEFT_DATA_DIR.`,
     );
-    this.name = "DataFolderInUse";
+    this.name = "DataFolderInUseError";
   }
 }
 
@@ -32,8 +32,8 @@ function holderOf(pidPath: string): string | undefined {
 
 /**
  * Creates the data folder (mode 0700) if it is missing, and locks it for this process. The lock is SQLite's lock of a
- * separate file: the system releases it however the process ends. Throws DataFolderInUse if this or another process
- * holds it, and DataFolderUnusable.
+ * separate file: the system releases it however the process ends. Throws DataFolderInUseError if this or another process
+ * holds it, and DataFolderError.
  */
 export function lockDataFolder(dataDir: string): { release(): void } {
   const path = join(dataDir, "lock.db");
@@ -49,8 +49,8 @@ export function lockDataFolder(dataDir: string): { release(): void } {
     writeFileSync(pidPath, `${process.pid}\n`);
   } catch (error) {
     db?.close();
-    if (isBusy(error)) throw new DataFolderInUse(dataDir, holderOf(pidPath));
-    throw asFault(error);
+    if (isBusy(error)) throw new DataFolderInUseError(dataDir, holderOf(pidPath));
+    throw toStorageFault(error);
   }
   const held = db;
   return { release: () => held.close() };

@@ -5,10 +5,10 @@ type Test = (value: unknown) => boolean;
 type Matcher = (event: Fields) => boolean;
 
 /** A pattern that EventBridge would reject; the message names the field. */
-export class PatternInvalid extends Error {
+export class InvalidPatternError extends Error {
   constructor(path: string, why: string) {
     super(`event pattern, field "${path}": ${why}`);
-    this.name = "PatternInvalid";
+    this.name = "InvalidPatternError";
   }
 }
 
@@ -23,7 +23,7 @@ function wildcardParts(pattern: string, path: string): string[] {
   for (let at = 0; at < pattern.length; at += 1) {
     let character = pattern.charAt(at);
     if (character === "*") {
-      if (afterStar) throw new PatternInvalid(path, "a wildcard cannot hold two stars in a row");
+      if (afterStar) throw new InvalidPatternError(path, "a wildcard cannot contain consecutive asterisks");
       parts.push("");
       afterStar = true;
       continue;
@@ -32,7 +32,7 @@ function wildcardParts(pattern: string, path: string): string[] {
       at += 1;
       character = pattern.charAt(at);
       if (character !== "*" && character !== "\\")
-        throw new PatternInvalid(path, "a lone backslash in a wildcard");
+        throw new InvalidPatternError(path, "a wildcard contains an invalid escape");
     }
     afterStar = false;
     parts.push(parts.pop() + character);
@@ -73,7 +73,7 @@ const COMPARISONS: Readonly<Record<string, (value: number, bound: number) => boo
 
 function numeric(parts: readonly (string | number)[], path: string): Test {
   if (parts.length !== 2 && parts.length !== 4)
-    throw new PatternInvalid(path, "numeric takes one or two comparisons");
+    throw new InvalidPatternError(path, "numeric requires one or two comparisons");
   const tests: ((value: number) => boolean)[] = [];
   for (let at = 0; at < parts.length; at += 2) {
     const compare = Object.hasOwn(COMPARISONS, String(parts[at]))
@@ -81,14 +81,14 @@ function numeric(parts: readonly (string | number)[], path: string): Test {
       : undefined;
     const bound = parts[at + 1];
     if (compare === undefined || typeof bound !== "number")
-      throw new PatternInvalid(path, "numeric is malformed");
+      throw new InvalidPatternError(path, "numeric is malformed");
     tests.push((value) => compare(value, bound));
   }
   return (value) => typeof value === "number" && tests.every((test) => test(value));
 }
 
 function text(operand: unknown, path: string, test: (value: string, operand: string) => boolean): Test {
-  if (typeof operand !== "string") throw new PatternInvalid(path, "the operator takes a text");
+  if (typeof operand !== "string") throw new InvalidPatternError(path, "the operator requires a string");
   return (value) => typeof value === "string" && test(value, operand);
 }
 
@@ -96,13 +96,13 @@ function text(operand: unknown, path: string, test: (value: string, operand: str
 function compileTest(test: PatternTest, path: string): Test | undefined {
   if (!isObject(test)) {
     if (test !== null && !["string", "number", "boolean"].includes(typeof test)) {
-      throw new PatternInvalid(path, "a test is a value or an operator");
+      throw new InvalidPatternError(path, "a test is a value or an operator");
     }
     return (value) => value === test;
   }
   const [entry, ...more] = Object.entries(test);
   if (entry === undefined || more.length > 0)
-    throw new PatternInvalid(path, "a test has exactly one operator");
+    throw new InvalidPatternError(path, "a test has exactly one operator");
   const [operator, operand]: [string, unknown] = entry;
   switch (operator) {
     case "prefix":
@@ -112,10 +112,10 @@ function compileTest(test: PatternTest, path: string): Test | undefined {
     case "equals-ignore-case":
       return text(operand, path, (value, other) => value.toLowerCase() === other.toLowerCase());
     case "wildcard":
-      if (typeof operand !== "string") throw new PatternInvalid(path, "the operator takes a text");
+      if (typeof operand !== "string") throw new InvalidPatternError(path, "the operator requires a string");
       return wildcard(operand, path);
     case "numeric":
-      if (!Array.isArray(operand)) throw new PatternInvalid(path, "numeric takes a list");
+      if (!Array.isArray(operand)) throw new InvalidPatternError(path, "numeric requires a list");
       return numeric(operand, path);
     case "anything-but": {
       const others: unknown[] = Array.isArray(operand) ? operand : [operand];
@@ -123,15 +123,15 @@ function compileTest(test: PatternTest, path: string): Test | undefined {
         others.length === 0 ||
         others.some((other) => typeof other !== "string" && typeof other !== "number")
       ) {
-        throw new PatternInvalid(path, "anything-but takes texts or numbers");
+        throw new InvalidPatternError(path, "anything-but requires strings or numbers");
       }
       return (value) => !others.includes(value);
     }
     case "exists":
-      if (typeof operand !== "boolean") throw new PatternInvalid(path, "exists takes true or false");
+      if (typeof operand !== "boolean") throw new InvalidPatternError(path, "exists requires true or false");
       return operand ? () => true : undefined;
     default:
-      throw new PatternInvalid(path, `the operator "${operator}" is unknown`);
+      throw new InvalidPatternError(path, `unknown operator "${operator}"`);
   }
 }
 
@@ -142,7 +142,7 @@ function valuesOf(value: unknown): unknown[] {
 }
 
 function compileLeaf(tests: readonly PatternTest[], path: string): Test {
-  if (tests.length === 0) throw new PatternInvalid(path, "the list of tests is empty");
+  if (tests.length === 0) throw new InvalidPatternError(path, "the list of tests is empty");
   const compiled = tests.map((test) => compileTest(test, path));
   const present = compiled.filter((test) => test !== undefined);
   const absent = present.length < compiled.length;
@@ -158,7 +158,7 @@ function compileFields(pattern: EventPattern, path: string): Matcher {
   const fields = Object.entries(pattern).map(([name, inner]): [string, Test] => {
     const at = path === "" ? name : `${path}.${name}`;
     if (Array.isArray(inner)) return [name, compileLeaf(inner, at)];
-    if (!isObject(inner)) throw new PatternInvalid(at, "a field takes a list of tests or a pattern");
+    if (!isObject(inner)) throw new InvalidPatternError(at, "a field requires a list of tests or a pattern");
     const matches = compileFields(inner as EventPattern, at);
     return [
       name,
@@ -169,14 +169,14 @@ function compileFields(pattern: EventPattern, path: string): Matcher {
       },
     ];
   });
-  if (fields.length === 0) throw new PatternInvalid(path, "the pattern is empty");
+  if (fields.length === 0) throw new InvalidPatternError(path, "the pattern is empty");
   return (event) =>
     fields.every(([name, test]) => test(Object.hasOwn(event, name) ? event[name] : undefined));
 }
 
 /**
  * Compiles a pattern with EventBridge's semantics: all fields must match, a field matches if any of its tests does, and
- * a list in the event matches if any of its members does. Runs in linear time. Throws PatternInvalid.
+ * a list in the event matches if any of its members does. Runs in linear time. Throws InvalidPatternError.
  */
 export function compilePattern(pattern: EventPattern): (event: Fields) => boolean {
   return compileFields(pattern, "");

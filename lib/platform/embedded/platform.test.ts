@@ -12,7 +12,7 @@ contractSuite("the embedded platform", async () => {
         yield bytes.subarray(0, 100);
         yield bytes.subarray(100);
       }
-      return (await uploads.find(url)?.take(chunks())) === "stored";
+      return (await uploads.find(url)?.receive(chunks())) === "stored";
     },
     close: async () => {
       await close();

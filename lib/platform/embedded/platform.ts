@@ -21,7 +21,26 @@ import { ownClock, startScheduler } from "./scheduler.ts";
 import { type FileSecrets, fileSecrets } from "./secrets.ts";
 import { embeddedTables } from "./tables.ts";
 import { embeddedTimers } from "./timers.ts";
-import { trimHeap } from "./trim-heap.ts";
+
+let trim: ((pad: number) => number) | undefined;
+
+/**
+ * Makes the C library return freed memory to the system: after a burst, it holds tens of megabytes in fragments between
+ * used blocks. Does nothing if the library has no such function.
+ */
+async function trimHeap(log: Pick<Log, "debug">): Promise<void> {
+  if (process.platform !== "linux") return;
+  try {
+    if (trim === undefined) {
+      const { load } = await import("koffi");
+      trim = load(null).func("int malloc_trim(size_t pad)") as (pad: number) => number;
+    }
+    trim(0);
+  } catch (error) {
+    // musl has no malloc_trim and does not need it.
+    log.debug("freed memory cannot be returned to the system", { error: String(error) });
+  }
+}
 
 export interface EmbeddedOptions {
   /** Created (mode 0700) if missing; one process at a time holds it. */
@@ -56,7 +75,7 @@ export interface EmbeddedPlatform {
 
 /**
  * The whole platform in one data folder, with the tables, queues, rules and schedules of `resources`; other data in the
- * folder is not changed. Throws DataFolderInUse, DatabaseUnusable, or PlatformFault if the folder is not writable or
+ * folder is not changed. Throws DataFolderInUseError, DatabaseError, or PlatformFault if the folder is not writable or
  * AWS would reject the resources.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPlatform> {

@@ -1,4 +1,5 @@
-import type { Reader, Row, Store, Tx } from "./store.ts";
+import type { Store } from "./store.ts";
+import type { Reader, Row, Tx } from "./transaction.ts";
 
 /** A message to send: validated, with id and time. */
 export interface NewMessage {
@@ -12,21 +13,21 @@ export interface NewMessage {
   readonly coalesces?: boolean;
 }
 
-export interface Content {
+export interface MessageContent {
   readonly id: string;
   readonly body: string;
   readonly sentAt: number;
 }
 
 /** Metadata of a waiting message. */
-export interface Waiting {
+export interface WaitingMessage {
   readonly seq: number;
   readonly groupId: string | undefined;
-  readonly counts: Counts;
+  readonly counts: DeliveryCounts;
 }
 
 /** Delivery counts of a message. */
-export interface Counts {
+export interface DeliveryCounts {
   /** Deliveries that were released, and the current one. */
   readonly receives: number;
   /** Deliveries that ended, or may have ended, with the process. */
@@ -36,16 +37,16 @@ export interface Counts {
 /** The rows of one queue in a separate table, so that sending only appends. */
 export interface QueueRows {
   add(tx: Tx, message: NewMessage): number;
-  content(seq: number): Content | undefined;
+  content(seq: number): MessageContent | undefined;
   /** Rows after `seq`, in order. */
-  after(seq: number, limit: number): Iterable<Waiting & Content>;
-  allWaiting(): Iterable<Waiting>;
+  after(seq: number, limit: number): Iterable<WaitingMessage & MessageContent>;
+  allWaiting(): Iterable<WaitingMessage>;
   count(): number;
   /** The highest number when the rows were opened; 0 if there were none. */
   readonly last: number;
   /** The value of an earlier `setDelivered`; 0 by default. */
   readonly markedThrough: number;
-  setCounts(tx: Tx, seq: number, counts: Counts): void;
+  setCounts(tx: Tx, seq: number, counts: DeliveryCounts): void;
   /** Records that messages up to this number may have been delivered, and later ones were not. */
   setDelivered(tx: Tx, through: number): void;
   has(tx: Tx, afterSeq: number): boolean;
@@ -73,8 +74,7 @@ function groupOf(value: unknown): string | undefined {
  * numbers, so messages after the last delivered one are known to be undelivered.
  */
 export function openQueueRows(store: Store, name: string, inOrder: boolean): QueueRows {
-  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name))
-    throw new TypeError(`"${name}" cannot be the name of a queue`);
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) throw new TypeError(`"${name}" is not a valid queue name`);
   const table = `"q.${name}"`;
   store.define(
     `CREATE TABLE IF NOT EXISTS ${table} (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, receives INTEGER NOT NULL, sent_at INTEGER NOT NULL, group_id TEXT, body TEXT NOT NULL, interrupted INTEGER NOT NULL DEFAULT 0)`,
@@ -94,11 +94,14 @@ export function openQueueRows(store: Store, name: string, inOrder: boolean): Que
   // Numbers of failed commits are not reused: numbers only have to grow.
   let next = last + 1;
 
-  const countsOf = (row: Row): Counts => ({
+  const countsOf = (row: Row): DeliveryCounts => ({
     receives: Number(row.receives),
     interrupted: Math.max(Number(row.interrupted), Number(row.seq) <= delivered ? 1 : 0),
   });
-  const read = (reader: Reader, seq: number): (Content & { groupId: string | undefined }) | undefined => {
+  const read = (
+    reader: Reader,
+    seq: number,
+  ): (MessageContent & { groupId: string | undefined }) | undefined => {
     const row = reader.get(select, seq);
     if (row === undefined) return undefined;
     return {

@@ -1,17 +1,24 @@
 import type { Log } from "../log.ts";
 import type { ReceivedMessage } from "../queues.ts";
 import type { QueueResource } from "../resources.ts";
-import { type Entry, fifoLane, type Lane, newEntry, standardLane } from "./lanes.ts";
-import { type Counts, type NewMessage, openQueueRows, type QueueRows } from "./queue-rows.ts";
-import type { Store, Tx } from "./store.ts";
+import {
+  type DeliveryQueue,
+  type Entry,
+  fifoDeliveryQueue,
+  newEntry,
+  standardDeliveryQueue,
+} from "./delivery-queues.ts";
+import { type DeliveryCounts, type NewMessage, openQueueRows, type QueueRows } from "./queue-rows.ts";
+import type { Store } from "./store.ts";
+import type { Tx } from "./transaction.ts";
 
-export interface Wanted {
+export interface ReceiveRequest {
   readonly max: number;
   readonly visibilitySeconds: number;
 }
 
-interface Waiter extends Wanted {
-  readonly settle: (messages: ReceivedMessage[]) => void;
+interface Waiter extends ReceiveRequest {
+  readonly resolve: (messages: ReceivedMessage[]) => void;
 }
 
 export interface QueueContext {
@@ -41,7 +48,7 @@ export class Queue {
   readonly resource: QueueResource;
   readonly #context: QueueContext;
   readonly #rows: QueueRows;
-  readonly #lane: Lane;
+  readonly #deliveries: DeliveryQueue;
   /** Distinguishes receipts of this process from those of earlier ones. */
   readonly #boot: string;
   #total: number;
@@ -63,7 +70,7 @@ export class Queue {
     this.#rows = openQueueRows(context.store, resource.name, !resource.fifo);
     // Never lowered: an earlier process may have delivered messages that this one has not reached when it ends.
     this.#markedThrough = this.#rows.markedThrough;
-    this.#lane = resource.fifo ? fifoLane(this.#rows) : standardLane(this.#rows);
+    this.#deliveries = resource.fifo ? fifoDeliveryQueue(this.#rows) : standardDeliveryQueue(this.#rows);
     this.#total = this.#rows.count();
   }
 
@@ -82,17 +89,17 @@ export class Queue {
   }
 
   /** Available messages, without waiting. Throws if not even the first one can be read. */
-  take({ max, visibilitySeconds }: Wanted): ReceivedMessage[] {
+  take({ max, visibilitySeconds }: ReceiveRequest): ReceivedMessage[] {
     const messages: ReceivedMessage[] = [];
     let entry: Entry | undefined;
     while (messages.length < max) {
-      entry = this.#lane.next(entry);
+      entry = this.#deliveries.next(entry);
       if (entry === undefined) break;
       try {
         const message = this.#deliver(entry, visibilitySeconds);
         if (message !== undefined) messages.push(message);
       } catch (error) {
-        this.#lane.giveBack(entry);
+        this.#deliveries.giveBack(entry);
         if (messages.length === 0) throw error;
         break;
       }
@@ -110,9 +117,9 @@ export class Queue {
   }
 
   /** Resolves with the first messages that arrive, or with an empty list after `giveUp`. */
-  wait(wanted: Wanted): { readonly messages: Promise<ReceivedMessage[]>; giveUp(): void } {
+  wait(wanted: ReceiveRequest): { readonly messages: Promise<ReceivedMessage[]>; giveUp(): void } {
     const { promise, resolve } = Promise.withResolvers<ReceivedMessage[]>();
-    const waiter: Waiter = { ...wanted, settle: resolve };
+    const waiter: Waiter = { ...wanted, resolve };
     this.#waiters.push(waiter);
     const giveUp = (): void => {
       this.#waiters = this.#waiters.filter((other) => other !== waiter);
@@ -124,17 +131,18 @@ export class Queue {
   async delete(receipts: readonly string[]): Promise<void> {
     const entries = receipts.map((receipt) => this.#find(receipt)).filter((entry) => entry !== undefined);
     if (entries.length === 0) return;
-    const { write, writeSoon } = this.#context.store;
+    const { store } = this.#context;
     // Later messages of the group wait for it.
     const followed = this.resource.fifo && this.#total > this.#inFlight.size;
-    await (followed ? write : writeSoon)((tx) => {
+    const remove = (tx: Tx): void => {
       const removed = entries.reduce((sum, { seq }) => sum + this.#rows.remove(tx, seq), 0);
       tx.afterCommit(() => {
         for (const entry of entries) this.#forget(entry);
         this.#total -= removed;
         this.#serve();
       });
-    });
+    };
+    await (followed ? store.write(remove) : store.writeSoon(remove));
   }
 
   changeVisibility(receipt: string, seconds: number): void {
@@ -175,7 +183,7 @@ export class Queue {
   /** Ends waits, and leaves the receive counts to the store's last commit. */
   close(): void {
     void this.#writeCounts();
-    for (const waiter of this.#waiters) waiter.settle([]);
+    for (const waiter of this.#waiters) waiter.resolve([]);
     this.#waiters = [];
   }
 
@@ -185,7 +193,7 @@ export class Queue {
 
   #arrived(entry: Entry): void {
     this.#total += 1;
-    this.#lane.arrive(entry);
+    this.#deliveries.arrive(entry);
     this.#serve();
   }
 
@@ -196,10 +204,10 @@ export class Queue {
         const messages = this.take(waiter);
         if (messages.length === 0) return;
         this.#waiters.shift();
-        waiter.settle(messages);
+        waiter.resolve(messages);
       }
     } catch (error) {
-      this.#context.log.error("messages could not be read", { queue: this.resource.name, error });
+      this.#context.log.error("reading messages failed", { queue: this.resource.name, error });
     }
   }
 
@@ -253,14 +261,14 @@ export class Queue {
 
   #giveBack(entry: Entry): void {
     this.#inFlight.delete(entry);
-    this.#lane.giveBack(entry);
+    this.#deliveries.giveBack(entry);
   }
 
   #forget(entry: Entry): void {
     this.#uncounted.delete(entry);
     this.#delivered.delete(entry.seq);
     this.#inFlight.delete(entry);
-    this.#lane.remove(entry);
+    this.#deliveries.remove(entry);
   }
 
   #count(entry: Entry): void {
@@ -274,7 +282,7 @@ export class Queue {
       await this.#context.store.write((tx) => this.#rows.setDelivered(tx, through));
       this.#markedThrough = Math.max(this.#markedThrough, through);
     } catch (error) {
-      this.#context.log.warn("deliveries could not be marked", { queue: this.resource.name, error });
+      this.#context.log.warn("recording deliveries failed", { queue: this.resource.name, error });
     }
   }
 
@@ -292,7 +300,7 @@ export class Queue {
       });
     } catch (error) {
       // The counts in memory remain correct; the next delivery writes them.
-      this.#context.log.warn("receive counts could not be written", { queue: this.resource.name, error });
+      this.#context.log.warn("writing receive counts failed", { queue: this.resource.name, error });
     }
   }
 
@@ -312,11 +320,15 @@ export class Queue {
       });
     };
     store.write(move).then(
-      () => log.error("a message was dead-lettered", { queue: this.resource.name, deadLetterQueue: target }),
+      () =>
+        log.error("moved a message to the dead-letter queue", {
+          queue: this.resource.name,
+          deadLetterQueue: target,
+        }),
       (error: unknown) => {
-        log.error("a message could not be dead-lettered", { queue: this.resource.name, error });
+        log.error("moving a message to the dead-letter queue failed", { queue: this.resource.name, error });
         setTimeout(() => {
-          this.#lane.giveBack(entry);
+          this.#deliveries.giveBack(entry);
           this.#serve();
         }, MOVE_RETRY_MS).unref();
       },
@@ -325,7 +337,7 @@ export class Queue {
 }
 
 /** The counts to persist in case the process ends now. */
-function countsOf({ state, receives, interrupted }: Entry): Counts {
+function countsOf({ state, receives, interrupted }: Entry): DeliveryCounts {
   return state === "in-flight"
     ? { receives: receives - 1, interrupted: interrupted + 1 }
     : { receives, interrupted };

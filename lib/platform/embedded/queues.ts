@@ -1,16 +1,46 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Clock } from "../clock.ts";
-import { exceedsLimit, recordValue } from "../high-water-marks.ts";
+import { checkLimit, exceedsLimit, recordValue } from "../high-water-marks.ts";
 import { LIMITS, limitFault } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { OutgoingMessage, Queues } from "../queues.ts";
 import type { QueueResource } from "../resources.ts";
-import { openDeduplication } from "./deduplication.ts";
 import { type DelayedMessages, openDelayed } from "./delayed.ts";
 import { Queue } from "./queue.ts";
 import type { NewMessage } from "./queue-rows.ts";
-import { asFault } from "./storage-faults.ts";
-import type { Store, Tx } from "./store.ts";
+import { toStorageFault } from "./storage-faults.ts";
+import type { Store } from "./store.ts";
+import type { Tx } from "./transaction.ts";
+
+const WINDOW_MS = LIMITS.deduplicationSeconds.value * 1000;
+const FORGET_BATCH = 1000;
+
+/** The deduplication ids that FIFO queues accepted in the last five minutes. */
+interface Deduplication {
+  /** True if the queue accepted a message with this id within the window; otherwise records the id. */
+  seen(tx: Tx, queue: string, id: string, now: number): boolean;
+  /** Deletes ids older than the window. */
+  forget(tx: Tx, now: number): void;
+}
+
+function openDeduplication(store: Store): Deduplication {
+  store.define(
+    "CREATE TABLE IF NOT EXISTS deduplication (n INTEGER PRIMARY KEY, queue TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, UNIQUE (queue, id))",
+  );
+  return {
+    seen: (tx, queue, id, now) => {
+      const at = tx.get("SELECT at FROM deduplication WHERE queue = ? AND id = ?", queue, id)?.at;
+      // A time in the future was written before the clock was set back.
+      if (at !== undefined && Math.abs(now - Number(at)) < WINDOW_MS) return true;
+      tx.run("INSERT OR REPLACE INTO deduplication (queue, id, at) VALUES (?, ?, ?)", queue, id, now);
+      return false;
+    },
+    forget: (tx, now) => {
+      const sql = `DELETE FROM deduplication WHERE n IN (SELECT n FROM deduplication ORDER BY n LIMIT ${FORGET_BATCH}) AND at < ?`;
+      while (tx.run(sql, now - WINDOW_MS) === FORGET_BATCH);
+    },
+  };
+}
 
 interface PreparedMessage extends NewMessage {
   readonly delaySeconds: number;
@@ -43,9 +73,8 @@ function checkRange(
   value: number,
   limit: "messageWaitSeconds" | "visibilitySeconds" | "messageDelaySeconds",
 ): void {
-  if (!(value >= 0)) throw new RangeError(`${limit} cannot be ${value}`);
-  recordValue(limit, value);
-  if (value > LIMITS[limit].value) throw limitFault(limit, "the request", value);
+  if (!(value >= 0)) throw new RangeError(`${limit} must not be ${value}`);
+  checkLimit(limit, "the request", value);
 }
 
 /** The queues port over SQLite and memory: a committed message wakes a waiting receiver. */
@@ -61,7 +90,7 @@ export function embeddedQueues(options: {
   const queues = new Map<string, Queue>();
   const find = (name: string): Queue => {
     const queue = queues.get(name);
-    if (queue === undefined) throw new TypeError(`there is no queue "${name}"`);
+    if (queue === undefined) throw new TypeError(`unknown queue "${name}"`);
     return queue;
   };
 
@@ -107,7 +136,7 @@ export function embeddedQueues(options: {
         deduplication.forget(tx, clock.now());
         for (const queue of queues.values()) queue.expire(tx);
       })
-      .catch((error: unknown) => log.warn("old messages could not be dropped", { error }));
+      .catch((error: unknown) => log.warn("deleting expired messages failed", { error }));
   };
   const expiry = setInterval(expire, EXPIRE_EVERY_MS);
   expiry.unref();
@@ -119,7 +148,7 @@ export function embeddedQueues(options: {
     if (exceedsLimit("messageBytes", body)) {
       throw limitFault("messageBytes", `a message to ${name}`, Buffer.byteLength(body));
     }
-    if (fifo && !groupId) throw new TypeError(`messages to ${name} need a group`);
+    if (fifo && !groupId) throw new TypeError(`messages to ${name} require a group`);
     checkRange(delaySeconds, "messageDelaySeconds");
     if (fifo && delaySeconds > 0) throw new TypeError(`messages to ${name}, a FIFO queue, cannot be delayed`);
     return { id: randomUUID(), body, groupId, deduplicationId, delaySeconds, sentAt: clock.now() };
@@ -151,7 +180,8 @@ export function embeddedQueues(options: {
     },
     receive: async (name, { max, visibilitySeconds, waitSeconds, signal }) => {
       const queue = find(name);
-      if (!Number.isInteger(max) || max < 1) throw new RangeError("at least one message must be asked for");
+      if (!Number.isInteger(max) || max < 1)
+        throw new RangeError("the maximum number of messages must be at least 1");
       if (max > LIMITS.messageBatch.value) throw limitFault("messageBatch", "the request", max);
       checkRange(visibilitySeconds, "visibilitySeconds");
       checkRange(waitSeconds, "messageWaitSeconds");
@@ -163,7 +193,7 @@ export function embeddedQueues(options: {
           return ready;
         }
       } catch (error) {
-        throw asFault(error);
+        throw toStorageFault(error);
       }
       // No await between the check and the wait: a message in between would wake nobody.
       const { messages, giveUp } = queue.wait({ max, visibilitySeconds });

@@ -53,7 +53,7 @@ export function startScheduler(options: {
   const rules = options.schedules.map(({ name, expression, queues: targets }) => {
     for (const queue of targets) {
       if (!queues.has(queue))
-        throw new TypeError(`the schedule ${name} names a queue that is not there: ${queue}`);
+        throw new TypeError(`the schedule ${name} refers to the queue ${queue}, which does not exist`);
     }
     return { name, targets, everyMs: parseRate(expression), fired: Number.NaN };
   });

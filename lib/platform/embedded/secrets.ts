@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 import { createRedactor } from "../../redaction/redaction.ts";
 import { PlatformFault } from "../faults.ts";
 import type { Secrets } from "../secrets.ts";
-import { asFault } from "./storage-faults.ts";
+import { toStorageFault } from "./storage-faults.ts";
 
 export interface FileSecrets extends Secrets {
   /** Also redacts this value from now on, for secrets that are not in the file, such as the access token. */
@@ -55,7 +55,7 @@ export function fileSecrets(dataDir: string): FileSecrets {
       try {
         refresh();
       } catch (error) {
-        throw asFault(error);
+        throw toStorageFault(error);
       }
       return values.get(name);
     },

@@ -38,6 +38,6 @@ export function storageFault(error: unknown): PlatformFault | undefined {
 }
 
 /** Returns the platform fault for a storage error, and any other error unchanged. */
-export function asFault(error: unknown): unknown {
+export function toStorageFault(error: unknown): unknown {
   return storageFault(error) ?? error;
 }

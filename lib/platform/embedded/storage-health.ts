@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PlatformFault } from "../faults.ts";
 import type { Log } from "../log.ts";
 import type { StorageHealth } from "../storage-health.ts";
-import { asFault } from "./storage-faults.ts";
+import { toStorageFault } from "./storage-faults.ts";
 
 /** A file system with less free space than this, in bytes, counts as full. */
 const FREE_MIN_BYTES = 256 * 1024;
@@ -31,7 +31,7 @@ export function storageHealth(dataDir: string, log: Pick<Log, "error" | "info">)
     observedAt = performance.now();
     if (current?.code === fault.code || current?.code === "storage_damaged") return;
     current = fault;
-    log.error("the storage cannot be used: no messages are taken until it can", { error: fault });
+    log.error("the storage is not available: no messages are received until it is", { error: fault });
   };
   const look = async (): Promise<PlatformFault | undefined> => {
     if (current?.code === "storage_damaged") return current;
@@ -42,14 +42,14 @@ export function storageHealth(dataDir: string, log: Pick<Log, "error" | "info">)
     if (found !== undefined) observe(found);
     else if (current !== undefined && performance.now() - observedAt >= CERTAIN_FOR_MS) {
       current = undefined;
-      log.info("the storage can be used again");
+      log.info("the storage is available again");
     }
     return current;
   };
   return {
     observe,
     suspect: (error) => {
-      const fault = error instanceof PlatformFault ? error : asFault(error);
+      const fault = error instanceof PlatformFault ? error : toStorageFault(error);
       if (fault instanceof PlatformFault && isStorageFault(fault)) suspected = true;
     },
     check: () => {
@@ -98,6 +98,6 @@ async function probe(path: string): Promise<PlatformFault | undefined> {
 }
 
 function platformFault(error: unknown): PlatformFault | undefined {
-  const fault = asFault(error);
+  const fault = toStorageFault(error);
   return fault instanceof PlatformFault ? fault : undefined;
 }

@@ -1,15 +1,16 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openStore, type Store, type Tx } from "./store.ts";
+import { Store } from "./store.ts";
 import { temporaryFolder } from "./test-platform.ts";
+import type { Tx } from "./transaction.ts";
 
 describe("the store", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let store: Store;
   beforeEach(async () => {
     folder = await temporaryFolder();
-    store = openStore(join(folder.path, "weft.db"));
+    store = new Store(join(folder.path, "weft.db"));
     store.define("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT NOT NULL)");
   });
   afterEach(async () => {
@@ -78,7 +79,7 @@ describe("the store", () => {
     void store.write(insert(50));
     store.close();
     await store.durable();
-    store = openStore(join(folder.path, "weft.db"));
+    store = new Store(join(folder.path, "weft.db"));
     expect(numbers()).toHaveLength(51);
   });
 
@@ -139,7 +140,7 @@ describe("the store", () => {
     store.close();
     await Promise.all(waiting);
     await expect(store.write(insert(5000))).rejects.toMatchObject({ code: "unavailable" });
-    store = openStore(join(folder.path, "weft.db"));
+    store = new Store(join(folder.path, "weft.db"));
     expect(numbers()).toHaveLength(1200);
   });
 

@@ -22,7 +22,7 @@ export interface TableLayout {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 function checkName(kind: string, name: string): void {
-  if (!NAME.test(name)) throw new TypeError(`"${name}" cannot be the name of ${kind}`);
+  if (!NAME.test(name)) throw new TypeError(`"${name}" is not a valid name of ${kind}`);
 }
 
 /** The column of an attribute that is a key of an index. */
@@ -106,7 +106,7 @@ export function indexColumns(layout: TableLayout, item: StoredItem): (string | n
     if (typeof value !== "string" || value === "" || !value.isWellFormed()) {
       throw limitFault(
         "sortKeyBytes",
-        `the index key "${attribute}" of ${layout.name}, which must be text that is not empty,`,
+        `the index key "${attribute}" of ${layout.name}, which must be a non-empty string,`,
       );
     }
     const limit = Object.values(layout.indexes).some(({ sk }) => sk === attribute)

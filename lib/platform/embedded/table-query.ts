@@ -1,45 +1,51 @@
-import { CursorInvalid, decodeCursor, encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor, InvalidCursorError } from "../cursor.ts";
 import { recordValue } from "../high-water-marks.ts";
 import type { StoredItem } from "../item-size.ts";
-import { boundsOf, checkKeyPart, within } from "../key-order.ts";
+import { boundsOf, checkKeyPart, isWithinBounds } from "../key-order.ts";
 import { LIMITS } from "../limits.ts";
 import type { Query } from "../tables.ts";
 import { decodeItem } from "./item-codec.ts";
-import type { Reader } from "./store.ts";
 import { columnOf, type TableLayout } from "./table-layout.ts";
+import type { Reader } from "./transaction.ts";
 
 interface Plan {
   readonly sql: string;
   readonly values: readonly string[];
   readonly scope: readonly string[];
   /** Attributes of a position in the order: the sort key, and for an index also the item's own key. */
-  readonly place: readonly string[];
+  readonly cursorAttributes: readonly string[];
 }
 
-function keysOf(layout: TableLayout, index: string | undefined): { partition: string; place: string[] } {
-  if (index === undefined) return { partition: "pk", place: ["sk"] };
+function keysOf(
+  layout: TableLayout,
+  index: string | undefined,
+): { partition: string; cursorAttributes: string[] } {
+  if (index === undefined) return { partition: "pk", cursorAttributes: ["sk"] };
   const spec = layout.indexes[index];
   if (spec === undefined) throw new TypeError(`the table ${layout.name} has no index "${index}"`);
-  return { partition: spec.pk, place: [...new Set([spec.sk, "pk", "sk"])] };
+  return { partition: spec.pk, cursorAttributes: [...new Set([spec.sk, "pk", "sk"])] };
 }
 
 function plan(layout: TableLayout, query: Query): Plan {
-  const { partition, place } = keysOf(layout, query.index);
+  const { partition, cursorAttributes } = keysOf(layout, query.index);
   checkKeyPart(partition, query.pk, "partitionKeyBytes");
   const bounds = boundsOf(query.sk ?? {});
   const scope = [layout.name, query.index ?? "", query.pk, query.reverse ? "reverse" : "forward"];
-  const sort = columnOf(place[0] ?? "sk");
+  const sort = columnOf(cursorAttributes[0] ?? "sk");
   const where = [`${columnOf(partition)} = ?`];
   const values = [query.pk];
   // Explicit, so that SQLite can use the partial index, which omits these items.
   if (query.index !== undefined) where.push(`${sort} IS NOT NULL`);
 
-  const position = query.cursor === undefined ? undefined : decodeCursor(query.cursor, scope, place.length);
+  const position =
+    query.cursor === undefined ? undefined : decodeCursor(query.cursor, scope, cursorAttributes.length);
   // A position outside the range would let a forged cursor widen it.
-  if (position !== undefined && !within(position[0] ?? "", bounds)) throw new CursorInvalid();
+  if (position !== undefined && !isWithinBounds(position[0] ?? "", bounds)) throw new InvalidCursorError();
   const bound = (test: ">" | "<", side: (typeof bounds)["low"]): void => {
     if (position !== undefined && test === (query.reverse ? "<" : ">")) {
-      where.push(`(${place.map(columnOf).join(", ")}) ${test} (${place.map(() => "?").join(", ")})`);
+      where.push(
+        `(${cursorAttributes.map(columnOf).join(", ")}) ${test} (${cursorAttributes.map(() => "?").join(", ")})`,
+      );
       values.push(...position);
     } else if (side !== undefined) {
       where.push(`${sort} ${test}${side.inclusive ? "=" : ""} ?`);
@@ -49,13 +55,13 @@ function plan(layout: TableLayout, query: Query): Plan {
   bound(">", bounds.low);
   bound("<", bounds.high);
   const direction = query.reverse ? "DESC" : "ASC";
-  const order = place.map((attribute) => `${columnOf(attribute)} ${direction}`).join(", ");
+  const order = cursorAttributes.map((attribute) => `${columnOf(attribute)} ${direction}`).join(", ");
   const sql = `SELECT item FROM ${layout.sql} WHERE ${where.join(" AND ")} ORDER BY ${order} LIMIT ?`;
-  return { sql, values, scope, place };
+  return { sql, values, scope, cursorAttributes };
 }
 
 /**
- * One page of a partition of the table or of an index. Throws RangeError, TypeError or CursorInvalid for an invalid
+ * One page of a partition of the table or of an index. Throws RangeError, TypeError or InvalidCursorError for an invalid
  * query.
  */
 export function runQuery(
@@ -66,7 +72,7 @@ export function runQuery(
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
   if (!Number.isInteger(limit) || limit < 1)
     throw new RangeError("the limit of a query must be a positive integer");
-  const { sql, values, scope, place } = plan(layout, query);
+  const { sql, values, scope, cursorAttributes } = plan(layout, query);
   const items: StoredItem[] = [];
   let bytes = 0;
   // One item more than requested shows whether this is the last page.
@@ -80,7 +86,7 @@ export function runQuery(
         items,
         cursor: encodeCursor(
           scope,
-          place.map((attribute) => String(last[attribute])),
+          cursorAttributes.map((attribute) => String(last[attribute])),
         ),
       };
     }

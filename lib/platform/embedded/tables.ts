@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { allHold, applyChange, checkChange } from "../conditions.ts";
-import { isRecording, recordValue } from "../high-water-marks.ts";
-import { measure, type StoredItem } from "../item-size.ts";
+import { applyChange, checkChange, conditionsHold } from "../conditions.ts";
+import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { checkLimit, isRecording, recordValue } from "../high-water-marks.ts";
+import { measureItem, type StoredItem } from "../item-size.ts";
 import { checkKey } from "../key-order.ts";
 import { LIMITS, limitFault } from "../limits.ts";
 import type { TableResource } from "../resources.ts";
@@ -18,11 +19,11 @@ import type {
   WriteOutcome,
 } from "../tables.ts";
 import { decodeItem, type EncodedItem, encodeItem } from "./item-codec.ts";
-import { asFault } from "./storage-faults.ts";
-import type { Reader, Store, Tx } from "./store.ts";
+import { toStorageFault } from "./storage-faults.ts";
+import type { Store } from "./store.ts";
 import { createTable, indexColumns, layoutOf, type TableLayout } from "./table-layout.ts";
 import { runQuery } from "./table-query.ts";
-import { runScan } from "./table-scan.ts";
+import type { Reader, Tx } from "./transaction.ts";
 
 interface Put extends EncodedItem {
   readonly columns: readonly (string | null)[];
@@ -47,7 +48,7 @@ interface Step {
 
 export interface EmbeddedTables {
   readonly port: Tables;
-  /** Validates and encodes; throws as `write` does. */
+  /** Validates and encodes; throws as `writeRows` does. */
   prepare(writes: readonly Write[]): readonly PreparedWrite[];
   /** Tests every condition, then writes all or nothing. */
   apply(tx: Tx, writes: readonly PreparedWrite[]): WriteOutcome;
@@ -67,15 +68,17 @@ function checkTogether(writes: readonly PreparedWrite[]): void {
     throw limitFault("transactionItems", "the transaction", writes.length);
   const named = new Set(writes.map(({ layout, key }) => `${layout.name}\u0000${key.pk}\u0000${key.sk}`));
   if (named.size < writes.length)
-    throw limitFault("transactionItems", "a transaction that names an item twice");
+    throw limitFault("transactionItems", "a transaction must not contain an item twice");
 }
 
 function checkBytes(puts: readonly (EncodedItem | undefined)[]): void {
   const most = puts.reduce((sum, put) => sum + (put?.bytes ?? 0), 0);
   if (most <= LIMITS.transactionBytes.value && !isRecording()) return;
-  const bytes = puts.reduce((sum, put) => sum + (put === undefined ? 0 : measure(decodeItem(put.text))), 0);
-  recordValue("transactionBytes", bytes);
-  if (bytes > LIMITS.transactionBytes.value) throw limitFault("transactionBytes", "the transaction", bytes);
+  const bytes = puts.reduce(
+    (sum, put) => sum + (put === undefined ? 0 : measureItem(decodeItem(put.text))),
+    0,
+  );
+  checkLimit("transactionBytes", "the transaction", bytes);
 }
 
 function readItem(reader: Reader, layout: TableLayout, key: Key): StoredItem | undefined {
@@ -87,7 +90,7 @@ function readItem(reader: Reader, layout: TableLayout, key: Key): StoredItem | u
 function planStep(tx: Tx, write: PreparedWrite): Step | undefined {
   const { layout, key, when, change } = write;
   const before = when !== undefined || change !== undefined ? readItem(tx, layout, key) : undefined;
-  if (!allHold(before, when)) return undefined;
+  if (!conditionsHold(before, when)) return undefined;
   const put = change === undefined ? write.put : encodePut(layout, applyChange(before ?? { ...key }, change));
   const columnsKept =
     before !== undefined &&
@@ -109,7 +112,7 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
 
   const layoutFor = (name: string): TableLayout => {
     const layout = layouts.get(name);
-    if (layout === undefined) throw new TypeError(`there is no table "${name}"`);
+    if (layout === undefined) throw new TypeError(`unknown table "${name}"`);
     return layout;
   };
 
@@ -172,14 +175,14 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
       try {
         return runQuery(store, layoutFor(table.name), query) as unknown as Page<Item>;
       } catch (error) {
-        throw asFault(error);
+        throw toStorageFault(error);
       }
     },
     scan: async <Item extends Key>(table: TableSpec<Item>, scan: Scan) => {
       try {
         return runScan(store, layoutFor(table.name), scan) as unknown as Page<Item>;
       } catch (error) {
-        throw asFault(error);
+        throw toStorageFault(error);
       }
     },
     write: async (writes) => {
@@ -203,4 +206,29 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
     },
   };
   return { port, prepare, apply };
+}
+
+/** A page of a whole table. Throws RangeError or InvalidCursorError. */
+function runScan(
+  reader: Reader,
+  { name, sql }: TableLayout,
+  { limit, cursor }: Scan,
+): { items: StoredItem[]; cursor?: string } {
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new RangeError("the limit of a scan must be a positive integer");
+  const scope = ["scan", name];
+  const position = cursor === undefined ? [] : decodeCursor(cursor, scope, 2);
+  const after = position.length === 0 ? "" : "WHERE (pk, sk) > (?, ?)";
+  const rows = reader.iterate(
+    `SELECT item FROM ${sql} ${after} ORDER BY pk, sk LIMIT ?`,
+    ...position,
+    limit + 1,
+  );
+  const items = [...rows].map(({ item }) => decodeItem(String(item)));
+  const last = items[limit - 1];
+  if (last === undefined || items.length <= limit) return { items };
+  return {
+    items: items.slice(0, limit),
+    cursor: encodeCursor(scope, [String(last["pk"]), String(last["sk"])]),
+  };
 }

@@ -21,7 +21,7 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
 }
 
 const refuse = (): Promise<never> =>
-  Promise.reject(new Error("no processes and no scripts run in this test"));
+  Promise.reject(new Error("commands and scripts are not available in this test"));
 
 /** The embedded platform of a test that runs no commands and no scripts. */
 export function openForTest(

@@ -9,7 +9,7 @@ export function embeddedTimers(store: Store, queues: EmbeddedQueues): Timers {
   const { delayed } = queues;
   return {
     set: async (id, at, queue, message) => {
-      if (!Number.isFinite(at)) throw new RangeError("a timer needs a time");
+      if (!Number.isFinite(at)) throw new RangeError("a timer requires a time");
       const { messages } = queues.prepare(queue, [message]);
       await store.write((tx) => {
         for (const one of messages) delayed.put(tx, `${TIMER_KEY}${id}`, Math.ceil(at), queue, one);

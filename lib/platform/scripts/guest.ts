@@ -1,6 +1,6 @@
 import { JSException, type JSValueHandle, QuickJS } from "quickjs-wasi";
 import { EVALUATOR_SOURCE, SETUP_SOURCE } from "./guest-source.ts";
-import { MEMORY_LIMIT_BYTES, stopVerdict, type Verdict } from "./verdict.ts";
+import { MEMORY_LIMIT_BYTES, type StopResult, stopResult } from "./stop-result.ts";
 import { type WasmMemory, wasmApi } from "./web-assembly.ts";
 
 /** Stack limit of the engine; its binary has a stack of 1 MiB. */
@@ -71,7 +71,7 @@ export class Guest {
       },
     });
     const [memory] = memories;
-    if (memory === undefined) throw new Error("the VM did not show its memory");
+    if (memory === undefined) throw new Error("the VM did not expose its memory");
     return new Guest(vm, memory, options);
   }
 
@@ -81,7 +81,7 @@ export class Guest {
   }
 
   /** Evaluates code with global variables (a JSON object as text), and removes what the code defined. */
-  evaluate(variables: string, code: string): Verdict {
+  evaluate(variables: string, code: string): StopResult {
     try {
       this.#define(code);
       const answer = this.#answer(variables, code);
@@ -127,12 +127,12 @@ export class Guest {
     return read(result);
   }
 
-  #diagnose(error: unknown): Verdict {
+  #diagnose(error: unknown): StopResult {
     const stopped = this.#stop();
-    if (stopped !== undefined) return stopVerdict(stopped);
+    if (stopped !== undefined) return stopResult(stopped);
     if (error instanceof JSException) return errorVerdict(`${error.name}: ${error.message}`);
     // The engine exceeded its stack without its own check noticing.
-    if (error instanceof wasmApi.RuntimeError || error instanceof RangeError) return stopVerdict("stack");
+    if (error instanceof wasmApi.RuntimeError || error instanceof RangeError) return stopResult("stack");
     const message = error instanceof Error ? error.message : String(error);
     return errorVerdict(message.replace(/^Job execution error: /, ""));
   }
@@ -143,17 +143,17 @@ function callAndCheck({ call, stop }: GuestOptions, name: string, args: string):
   return stop() === undefined ? answer : "s";
 }
 
-function errorVerdict(message: string): Verdict {
-  if (/^InternalError: (out of memory|string too long)/.test(message)) return stopVerdict("memory");
-  if (message === "RangeError: Maximum call stack size exceeded") return stopVerdict("stack");
+function errorVerdict(message: string): StopResult {
+  if (/^InternalError: (out of memory|string too long)/.test(message)) return stopResult("memory");
+  if (message === "RangeError: Maximum call stack size exceeded") return stopResult("stack");
   return { ok: false, reason: "failed", message };
 }
 
-function toVerdict(answer: string): Verdict {
+function toVerdict(answer: string): StopResult {
   const rest = answer.slice(1);
   if (answer.startsWith("e")) return errorVerdict(rest);
   if (answer.startsWith("p")) {
-    return { ok: false, reason: "failed", message: "the promise that is the result never settles" };
+    return { ok: false, reason: "failed", message: "the result is a promise that never settles" };
   }
   if (rest.length > RESULT_LIMIT_CHARS) {
     return {
@@ -163,7 +163,7 @@ function toVerdict(answer: string): Verdict {
     };
   }
   if (isDeep(rest)) {
-    const message = `the result is nested more than ${RESULT_DEPTH_MAX} deep`;
+    const message = `the result is nested more than ${RESULT_DEPTH_MAX} levels deep`;
     return { ok: false, reason: "failed", message };
   }
   return { ok: true, json: rest };

@@ -56,7 +56,7 @@ export class Trace {
 
   emitEvent(event: ScriptEvent): void {
     this.#eventChars += JSON.stringify(event).length;
-    if (this.#eventChars > EVENTS_LIMIT_CHARS) throw new Error("too many events in one script");
+    if (this.#eventChars > EVENTS_LIMIT_CHARS) throw new Error("the script emits too many events");
     this.events.push(event);
   }
 
@@ -68,7 +68,7 @@ export class Trace {
     else
       this.logs.push({
         level: "warn",
-        message: `${message.slice(0, room)}… (further log lines are dropped)`,
+        message: `${message.slice(0, room)}… (further log lines are omitted)`,
       });
   }
 }
@@ -78,7 +78,8 @@ const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 /** Loads the module's `callables`. Throws if it has none. */
 export async function loadCallables(address: string): Promise<ReadonlyMap<string, Callable>> {
   const module: { readonly callables?: unknown } = await import(address);
-  if (!(module.callables instanceof Map)) throw new Error("the functions module exports no map `callables`");
+  if (!(module.callables instanceof Map))
+    throw new Error("the functions module does not export the map `callables`");
   return module.callables;
 }
 
@@ -127,13 +128,13 @@ export class Calls {
 
   #run(name: string, args: readonly unknown[], context: CallContext): unknown {
     const callable = this.#callables.get(name);
-    if (callable === undefined) throw new Error("there is no such function");
+    if (callable === undefined) throw new Error("the function does not exist");
     return callable.run(args, context);
   }
 
   #finish(texts: readonly unknown[]): unknown {
     const parts = this.#waiting.pop();
-    if (parts === undefined) throw new Error("there is no such function");
+    if (parts === undefined) throw new Error("the function does not exist");
     return parts.finish(texts.map((text) => toPart(String(text))));
   }
 }
@@ -145,5 +146,5 @@ function isParts(value: unknown): value is Parts {
 /** Parses a result of the VM: `v` and JSON, otherwise the reason why there is no value. */
 function toPart(text: string): Part {
   if (text.startsWith("v")) return { value: JSON.parse(text.slice(1)) };
-  return { error: text.startsWith("e") ? text.slice(1) : "a promise is not waited for" };
+  return { error: text.startsWith("e") ? text.slice(1) : "a promise was not awaited" };
 }

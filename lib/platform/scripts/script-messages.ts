@@ -38,7 +38,7 @@ export type ScriptReply = ScriptTrace &
   );
 
 /** The request without its signal and host-call handler. Throws TypeError if a variable is not a JSON value. */
-export function toMessage({ signal: _signal, ask: _ask, ...request }: ScriptRequest): ScriptMessage {
+export function toMessage({ signal: _signal, callHost: _ask, ...request }: ScriptRequest): ScriptMessage {
   return { ...request, variables: JSON.stringify(request.variables) };
 }
 

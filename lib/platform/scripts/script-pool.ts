@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import type { Ask } from "../scripts.ts";
+import type { CallHost } from "../scripts.ts";
 import type { Exec } from "./script-job.ts";
 import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
 import { ScriptThread, type ThreadOptions } from "./script-thread.ts";
-import { stopVerdict } from "./verdict.ts";
+import { stopResult } from "./stop-result.ts";
 import { wasmApi } from "./web-assembly.ts";
 
 /** When scripts wait this many milliseconds for a thread, the pool adds one, up to the maximum. */
@@ -31,7 +31,7 @@ export interface PoolOptions {
 interface Waiting {
   readonly job: ScriptMessage;
   readonly signal: AbortSignal;
-  readonly ask: Ask | undefined;
+  readonly ask: CallHost | undefined;
   resolve(reply: ScriptReply | Promise<ScriptReply>): void;
   reject(error: unknown): void;
 }
@@ -57,7 +57,7 @@ export class ScriptPool {
   }
 
   /** Evaluates on a free thread; the script's time starts then. Throws if no thread can be started. */
-  run(job: ScriptMessage, signal: AbortSignal, ask?: Ask): Promise<ScriptReply> {
+  run(job: ScriptMessage, signal: AbortSignal, ask?: CallHost): Promise<ScriptReply> {
     const onAbort = (): void => this.#dropAborted();
     signal.addEventListener("abort", onAbort, { once: true });
     const answered = new Promise<ScriptReply>((resolve, reject) => {
@@ -133,7 +133,7 @@ export class ScriptPool {
       const waiting = this.#waiting[at];
       if (waiting?.signal.aborted !== true) continue;
       this.#waiting.splice(at, 1);
-      waiting.resolve({ ...stopVerdict("aborted"), events: [], logs: [] });
+      waiting.resolve({ ...stopResult("aborted"), events: [], logs: [] });
     }
   }
 }

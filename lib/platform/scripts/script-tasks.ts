@@ -1,4 +1,4 @@
-import type { Ask } from "../scripts.ts";
+import type { CallHost } from "../scripts.ts";
 import type { TaskRequest, TaskResult } from "./script-job.ts";
 
 type Task = (input: unknown, signal: AbortSignal) => Promise<unknown>;
@@ -11,13 +11,13 @@ export function runTask(module: string, request: TaskRequest, aborted: AbortSign
 }
 
 /** Makes a host call. Never rejects, and resolves at once on timeout or abort. */
-export function runAsk(
-  ask: Ask | undefined,
+export function runHostCall(
+  ask: CallHost | undefined,
   { name, input, timeoutMs }: TaskRequest,
   aborted: AbortSignal,
 ): Promise<TaskResult> {
   return inTime(timeoutMs, aborted, async (signal) => {
-    if (ask === undefined) throw new Error("only a step of a run can do this");
+    if (ask === undefined) throw new Error("only available in a step of a run");
     return ask(name, input, signal);
   });
 }
@@ -31,7 +31,9 @@ async function inTime(
   const signal = AbortSignal.any([aborted, ...timeout]);
   const stopped = Promise.withResolvers<never>();
   const onAbort = (): void =>
-    stopped.reject(new Error(aborted.aborted ? "it was cancelled" : "it ran longer than the script may"));
+    stopped.reject(
+      new Error(aborted.aborted ? "it was cancelled" : "it exceeded the time limit of the script"),
+    );
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
@@ -48,6 +50,6 @@ async function inTime(
 async function taskOf(address: string, name: string): Promise<Task> {
   const module: { readonly tasks?: unknown } = await import(address);
   const task: unknown = module.tasks instanceof Map ? module.tasks.get(name) : undefined;
-  if (typeof task !== "function") throw new Error(`${name} cannot be done here`);
+  if (typeof task !== "function") throw new Error(`${name} is not available here`);
   return task as Task;
 }

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import type { Ask } from "../scripts.ts";
+import type { CallHost } from "../scripts.ts";
 import {
   type Exec,
   type ExecRequest,
@@ -12,8 +12,8 @@ import {
   WAITS_CELL,
 } from "./script-job.ts";
 import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
-import { runAsk, runTask } from "./script-tasks.ts";
-import { stopVerdict, type Verdict } from "./verdict.ts";
+import { runHostCall, runTask } from "./script-tasks.ts";
+import { type StopResult, stopResult } from "./stop-result.ts";
 
 /**
  * Milliseconds after the engine's own deadline at which the thread is ended: long built-ins do not check the deadline.
@@ -48,7 +48,7 @@ export interface ThreadOptions extends Pick<ThreadData, "wasm" | "functionsModul
 interface Running {
   readonly job: ScriptMessage;
   readonly exec: AbortController;
-  readonly ask: Ask | undefined;
+  readonly ask: CallHost | undefined;
   settle(reply: ScriptReply): void;
 }
 
@@ -108,7 +108,7 @@ export class ScriptThread {
         reject(error);
         const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
         this.#fail(
-          outOfMemory ? stopVerdict("memory") : { ok: false, reason: "failed", message: error.message },
+          outOfMemory ? stopResult("memory") : { ok: false, reason: "failed", message: error.message },
         );
       });
       this.#worker.on("exit", () => {
@@ -128,7 +128,7 @@ export class ScriptThread {
   }
 
   /** Evaluates a script; the thread is ended if the script does not stop in time. */
-  async run(job: ScriptMessage, signal: AbortSignal, ask?: Ask): Promise<ScriptReply> {
+  async run(job: ScriptMessage, signal: AbortSignal, ask?: CallHost): Promise<ScriptReply> {
     const exec = new AbortController();
     for (const cell of [STOP_CELL, WAITS_CELL, WAITED_CELL]) Atomics.store(this.#cells, cell, 0);
     this.lastIsolate = job.isolate;
@@ -137,7 +137,7 @@ export class ScriptThread {
     let cpu: NodeJS.Timeout | undefined;
     const end = (reason: "timeout" | "cpu" | "aborted"): void => {
       exec.abort();
-      this.#fail(stopVerdict(reason));
+      this.#fail(stopResult(reason));
       this.end();
     };
     const endWithin = (milliseconds: number, reason: "timeout" | "aborted"): void => {
@@ -190,7 +190,7 @@ export class ScriptThread {
     }, milliseconds);
   }
 
-  #fail(verdict: Extract<Verdict, { ok: false }>): void {
+  #fail(verdict: Extract<StopResult, { ok: false }>): void {
     this.#running?.settle({ ...verdict, events: [], logs: [] });
   }
 
@@ -213,7 +213,7 @@ export class ScriptThread {
     const result =
       kind === "task"
         ? await runTask(this.#functionsModule, request, running.exec.signal)
-        : await runAsk(running.ask, request, running.exec.signal);
+        : await runHostCall(running.ask, request, running.exec.signal);
     this.#execPort.postMessage(result);
     this.#wake();
   }

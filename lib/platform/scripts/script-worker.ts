@@ -86,8 +86,8 @@ async function prepare(code: string): Promise<void> {
 }
 
 function exec(job: ScriptJob, command: string, env: Readonly<Record<string, string>>): ExecResult {
-  if (job.commands === false) throw refusal("commands are not started here");
-  if (stop() !== undefined) return { failure: "the script is out of time", stdout: "" };
+  if (job.commands === false) throw refusal("commands are not available here");
+  if (stop() !== undefined) return { failure: "the script exceeded its time limit", stdout: "" };
   const request = { command, cwd: job.cwd, env: { ...job.env, ...env }, timeoutMs: timeLeft() };
   return answerTo<ExecResult>({ kind: "exec", request });
 }
@@ -101,7 +101,7 @@ function refusal(message: string): Error {
 
 /** Throws the error of the task or host call. */
 function waitFor(kind: "task" | "ask", name: string, input: unknown): unknown {
-  if (stop() !== undefined) throw new Error("the script is out of time");
+  if (stop() !== undefined) throw new Error("the script exceeded its time limit");
   const result = answerTo<TaskResult>({ kind, request: { name, input, timeoutMs: timeLeft() } });
   if (!result.ok) throw new Error(result.message);
   return result.value;
@@ -113,9 +113,9 @@ function timeLeft(): number {
 }
 
 /** Sends a request to the pool and waits for its result. */
-function answerTo<Answer>(question: FromThread): Answer {
+function answerTo<Answer>(call: FromThread): Answer {
   const before = Atomics.load(cells, REPLY_CELL);
-  send(question);
+  send(call);
   return waiting(() => {
     for (;;) {
       const answer: { message: Answer } | undefined = receiveMessageOnPort(data.execPort);
@@ -143,7 +143,7 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
     env: job.env,
     token: job.token,
     emitEvent: (event) => {
-      if (job.commands === false) throw refusal("events are published by runs only");
+      if (job.commands === false) throw refusal("only runs can emit events");
       trace.emitEvent(event);
     },
     log: (level, message) => trace.log(level, message),

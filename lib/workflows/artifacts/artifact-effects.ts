@@ -18,21 +18,21 @@ const TEXT_MAX_LENGTH = 1_000;
 /** Registers artifacts: an existing path is updated and belongs to the newest run. Publishes no events. */
 export async function applyArtifactEvents(
   deps: Pick<Ports, "tables" | "ids">,
-  tellings: readonly RecordEvent[],
+  events: readonly RecordEvent[],
   at: string,
 ): Promise<RecordEffects> {
-  const named = new Map(tellings.map(({ at: place }) => [place, undefined] as const));
-  const told = tellings.flatMap(({ draft }) => {
+  const named = new Map(events.map(({ at: index }) => [index, undefined] as const));
+  const candidates = events.flatMap(({ draft }) => {
     const path = textOf(draft.data.artifact_path);
     if (!isInsidePath(path)) return [];
     const workspace = workspaceOf(draft);
     return [{ draft, path, workspace, key: artifactKey(workspace, path) }];
   });
-  const keys = new Map(told.map(({ key }) => [key.pk, key]));
+  const keys = new Map(candidates.map(({ key }) => [key.pk, key]));
   const known = await deps.tables.batchGet(artifactsTable, [...keys.values()]);
   const byKey = new Map(known.map((one) => [one.pk, one]));
   const items = new Map<string, StoredArtifact>();
-  for (const { draft, path, workspace, key } of told) {
+  for (const { draft, path, workspace, key } of candidates) {
     const before = items.get(key.pk) ?? byKey.get(key.pk);
     const { data, run_id = "" } = draft;
     items.set(key.pk, {
@@ -50,18 +50,16 @@ export async function applyArtifactEvents(
       description: textOf(data.description).slice(0, TEXT_MAX_LENGTH) || (before?.description ?? ""),
       created_at: before?.created_at ?? at,
       updated_at: at,
-      listed_mark: deps.ids.random(),
+      list_token: deps.ids.random(),
     });
   }
   const writes = [...items.values()].flatMap((item): Write[] => {
     const before = byKey.get(item.pk);
     const when =
-      before === undefined
-        ? (["pk", "missing"] as const)
-        : (["listed_mark", "=", before.listed_mark] as const);
+      before === undefined ? (["pk", "missing"] as const) : (["list_token", "=", before.list_token] as const);
     return [
       { op: "put", table: artifactsTable, item, when: [when] },
-      pendingWrite(artifactList.name, item.pk, item.listed_mark),
+      pendingWrite(artifactList.name, item.pk, item.list_token),
     ];
   });
   return { named, writes, workspaces: [...items.values()].map(({ workspace }) => ({ workspace })) };

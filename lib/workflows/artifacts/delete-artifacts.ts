@@ -24,13 +24,13 @@ export async function deleteArtifacts(deps: ListDeps & Pick<Ports, "ids">, runId
   }
 }
 
-function forgetting({ ids }: Pick<Ports, "ids">, { pk, sk, listed_mark }: StoredArtifact): Write[] {
+function forgetting({ ids }: Pick<Ports, "ids">, { pk, sk, list_token }: StoredArtifact): Write[] {
   return [
     {
       op: "delete",
       table: artifactsTable,
       key: { pk, sk },
-      when: [["listed_mark", "=", listed_mark]],
+      when: [["list_token", "=", list_token]],
     },
     pendingWrite(artifactList.name, pk, ids.random(), { gone: true }),
   ];

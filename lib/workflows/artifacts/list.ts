@@ -1,7 +1,8 @@
 import * as z from "zod";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
-import { type Listing, type PageQuery, readList } from "../lists/read-list.ts";
+import { readList } from "../lists/read-list.ts";
 import { type FileDeps, kindAt } from "./open-artifact.ts";
 import { artifactList, PRESENT, type StoredArtifact } from "./table.ts";
 
@@ -12,7 +13,7 @@ export const artifactRecord = z
     run_id: z.string(),
     workspace: z.string(),
     name: z.string(),
-    artifact_path: z.string().describe("Below the workspace's folder"),
+    artifact_path: z.string().describe("Path relative to the workspace's folder"),
     artifact_type: z.string(),
     content_type: z.string(),
     size_bytes: z.int(),
@@ -21,7 +22,7 @@ export const artifactRecord = z
     description: z.string(),
     created_at: z.string(),
     updated_at: z.string(),
-    path_exists: z.boolean().optional().describe("Where verify_exist asks for it"),
+    path_exists: z.boolean().optional().describe("Present if verify_exist is set"),
     path_is_dir: z.boolean().optional(),
   })
   .meta({ id: "Artifact" });
@@ -40,7 +41,7 @@ export interface ArtifactFilters {
 export async function listArtifacts(
   deps: ListDeps & FileDeps,
   { search, ...fields }: ArtifactFilters,
-  page: PageQuery,
+  page: PageRequest,
   verify: boolean,
 ): Promise<Listing<ArtifactRecord>> {
   const filters: Filter[] = [PRESENT];
@@ -53,13 +54,13 @@ export async function listArtifacts(
 
 async function* records(
   deps: FileDeps,
-  pages: AsyncIterable<StoredArtifact[]>,
+  pages: AsyncIterable<readonly StoredArtifact[]>,
   verify: boolean,
 ): AsyncGenerator<ArtifactRecord[]> {
   for await (const page of pages) {
     const shown: ArtifactRecord[] = [];
     for (const stored of page) {
-      const { pk: _pk, sk: _sk, listed_mark: _mark, ...record } = stored;
+      const { pk: _pk, sk: _sk, list_token: _mark, ...record } = stored;
       if (!verify) shown.push(record);
       else {
         const kind = await kindAt(deps, record.workspace, record.artifact_path);

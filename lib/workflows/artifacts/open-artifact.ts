@@ -3,7 +3,7 @@ import { type FileHandle, open, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { seenAt } from "../workspaces/folder.ts";
+import { scanEntry } from "../workspaces/folder.ts";
 import { contentKey, type Entry, foldLayers, readLayer } from "../workspaces/layers.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { workspaceName } from "../workspaces/workspace-name.ts";
@@ -55,11 +55,11 @@ export async function workspaceOpener(
     const above = posix.dirname(path);
     let folder = folders.get(above);
     if (folder === undefined) {
-      folder = realPlace(deps, workspace, above);
+      folder = realPathOf(deps, workspace, above);
       folders.set(above, folder);
     }
-    const place = await folder;
-    return place === undefined ? undefined : openPlace(join(place, posix.basename(path)));
+    const file = await folder;
+    return file === undefined ? undefined : openRealPath(join(file, posix.basename(path)));
   };
 }
 
@@ -79,18 +79,18 @@ export async function kindAt(
       [...entries.keys()].some((one) => one.startsWith(`${path}/`));
     return isFolder ? "folder" : undefined;
   }
-  const place = await realPlace(deps, workspace, path);
-  const seen = place === undefined ? undefined : await seenAt(place);
+  const file = await realPathOf(deps, workspace, path);
+  const seen = file === undefined ? undefined : await scanEntry(file);
   return seen?.kind === "file" || seen?.kind === "folder" ? seen.kind : undefined;
 }
 
 /** The file's real path; undefined if a folder on the path is a link. */
-async function realPlace(deps: FileDeps, workspace: string, path: string): Promise<string | undefined> {
+async function realPathOf(deps: FileDeps, workspace: string, path: string): Promise<string | undefined> {
   const folder = folderOf(deps, workspace);
   const root = await realpath(folder).catch(() => undefined);
-  if (root === undefined || (await seenAt(folder))?.kind !== "folder") return undefined;
-  const place = join(root, path);
-  return (await realpath(place).catch(() => undefined)) === place ? place : undefined;
+  if (root === undefined || (await scanEntry(folder))?.kind !== "folder") return undefined;
+  const file = join(root, path);
+  return (await realpath(file).catch(() => undefined)) === file ? file : undefined;
 }
 
 /** The local folder of a workspace; any workspace name is allowed. */
@@ -98,15 +98,15 @@ export const folderOf = ({ paths }: Pick<FileDeps, "paths">, workspace: string):
   join(paths.workspacesDir, workspaceName(workspace));
 
 async function openLocal(deps: FileDeps, workspace: string, path: string): Promise<OpenedFile | undefined> {
-  const place = await realPlace(deps, workspace, path);
-  return place === undefined ? undefined : openPlace(place);
+  const file = await realPathOf(deps, workspace, path);
+  return file === undefined ? undefined : openRealPath(file);
 }
 
 /** Opens a file whose folder is known to be inside the workspace. */
-async function openPlace(place: string): Promise<OpenedFile | undefined> {
+async function openRealPath(realPath: string): Promise<OpenedFile | undefined> {
   // Opening a pipe would block, and a link created meanwhile could lead anywhere.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(place, flags).catch(() => undefined);
+  const file = await open(realPath, flags).catch(() => undefined);
   if (file === undefined) return undefined;
   const info = await file.stat();
   if (!info.isFile()) {
@@ -122,7 +122,7 @@ async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Uint8Arr
     for (let at = 0; at < size; ) {
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - at));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-      if (bytesRead === 0) throw new Error("a file became shorter while it was read");
+      if (bytesRead === 0) throw new Error("a file became shorter while it was being read");
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

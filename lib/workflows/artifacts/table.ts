@@ -22,7 +22,7 @@ export interface StoredArtifact extends Key {
   readonly description: string;
   readonly created_at: string;
   readonly updated_at: string;
-  readonly listed_mark: string;
+  readonly list_token: string;
 }
 
 export const artifactsTable: TableSpec<StoredArtifact> = { name: "artifacts", indexes: {} };
@@ -45,7 +45,7 @@ export const artifactList: List<StoredArtifact> = {
     text: `${name}\n${artifact_path}`,
     final: false,
   }),
-  tokenOf: ({ listed_mark }) => listed_mark,
+  tokenOf: ({ list_token }) => list_token,
   orderOf: ({ created_at, id }) => `${created_at}#${id}`,
   deletesWhenGone: false,
 };

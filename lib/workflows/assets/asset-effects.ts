@@ -29,24 +29,24 @@ interface Case {
  */
 export async function applyAssetEvents(
   deps: AssetDeps,
-  tellings: readonly RecordEvent[],
+  events: readonly RecordEvent[],
   at: string,
 ): Promise<RecordEffects> {
   const named = new Map<number, EventDraft | undefined>();
-  const told = tellings.flatMap((telling) => {
-    const value = assetValue(telling.draft.data);
+  const candidates = events.flatMap((event) => {
+    const value = assetValue(event.draft.data);
     if (value !== undefined) {
-      const workspace = workspaceOf(telling.draft);
-      return [{ ...telling, workspace, value, key: assetKey(workspace, value) }];
+      const workspace = workspaceOf(event.draft);
+      return [{ ...event, workspace, value, key: assetKey(workspace, value) }];
     }
-    if (telling.draft.tells !== undefined) named.set(telling.at, undefined);
+    if (event.draft.effect !== undefined) named.set(event.at, undefined);
     return [];
   });
-  const keys = new Map(told.map(({ key }) => [key.pk, key]));
+  const keys = new Map(candidates.map(({ key }) => [key.pk, key]));
   const known = await deps.tables.batchGet(assetsTable, [...keys.values()]);
   const byKey = new Map(known.map((asset) => [asset.pk, asset]));
   const cases = new Map<string, Case>();
-  for (const { at: place, draft, workspace, value, key } of told) {
+  for (const { at: index, draft, workspace, value, key } of candidates) {
     const before = byKey.get(key.pk);
     const one = cases.get(key.pk) ?? { before, now: before, changed: new Set<string>() };
     cases.set(key.pk, one);
@@ -67,12 +67,12 @@ export async function applyAssetEvents(
             created_at: at,
             updated_at: at,
             last_seen_at: at,
-            listed_mark: deps.ids.random(),
+            list_token: deps.ids.random(),
             revision: 1,
           }
         : { ...now, ...fields };
-    if (draft.tells !== undefined)
-      named.set(place, nameOf(draft, fields, one.now, now === undefined, changed));
+    if (draft.effect !== undefined)
+      named.set(index, nameOf(draft, fields, one.now, now === undefined, changed));
   }
   const writes: Write[] = [];
   const workspaces: WorkspaceChange[] = [];
@@ -106,7 +106,7 @@ function nameOf(
 ): EventDraft | undefined {
   if (!isNew && changed.length === 0) return undefined;
   const base = { ...fields, asset_value, asset_type, workspace };
-  const { tells: _tells, ...rest } = draft;
+  const { effect: _effect, ...rest } = draft;
   if (isNew) {
     const data: TopicData<"asset.discovered"> = base;
     const name = `${draft.source}-asset-found`;
@@ -128,22 +128,22 @@ function writesOf(deps: AssetDeps, { before, now, changed }: Case, at: string): 
       : [{ op: "update", table, key: { pk, sk }, change: { set: { last_seen_at: at } } }];
   const all = asRecord(now);
   const set = Object.fromEntries([...changed].map((name) => [name, all[name] as string]));
-  const listed_mark = deps.ids.random();
+  const list_token = deps.ids.random();
   const update: Write = {
     op: "update",
     table,
     key: { pk, sk },
-    change: { set: { ...set, updated_at: at, last_seen_at: at, listed_mark, revision: before.revision + 1 } },
+    change: { set: { ...set, updated_at: at, last_seen_at: at, list_token, revision: before.revision + 1 } },
     when: [["revision", "=", before.revision]],
   };
-  return [update, pendingWrite(assetList.name, pk, listed_mark)];
+  return [update, pendingWrite(assetList.name, pk, list_token)];
 }
 
 /** New assets share one pending entry, in their order, instead of one random value each. */
 function marksOf(deps: AssetDeps, made: readonly StoredAsset[]): Write[] {
   const [first] = made;
   if (first === undefined) return [];
-  if (made.length === 1) return [pendingWrite(assetList.name, first.pk, first.listed_mark)];
+  if (made.length === 1) return [pendingWrite(assetList.name, first.pk, first.list_token)];
   return [
     batchPendingWrite(
       assetList.name,

@@ -11,7 +11,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   "sk",
   "id",
   "org_uuid",
-  "listed_mark",
+  "list_token",
   "revision",
   "workspace",
   "asset_value",

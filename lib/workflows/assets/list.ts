@@ -1,8 +1,9 @@
 import * as z from "zod";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { DEFAULT_ORG } from "../lists/organization.ts";
-import { type Listing, mapped, type PageQuery, readList } from "../lists/read-list.ts";
+import { mapped, readList } from "../lists/read-list.ts";
 import { assetList, type StoredAsset } from "./table.ts";
 
 /** An asset in responses; additional fields are as reported. Reference 6. */
@@ -34,7 +35,7 @@ export interface AssetFilters {
 export async function listAssets(
   deps: ListDeps,
   { search, ...fields }: AssetFilters,
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<AssetRecord>> {
   const filters: Filter[] = Object.entries(fields).flatMap(([field, value]) =>
     value === undefined ? [] : [{ field, value }],
@@ -44,6 +45,6 @@ export async function listAssets(
 }
 
 function toRecord(asset: StoredAsset): AssetRecord {
-  const { pk: _pk, sk: _sk, listed_mark: _mark, revision: _revision, ...record } = asset;
+  const { pk: _pk, sk: _sk, list_token: _mark, revision: _revision, ...record } = asset;
   return { ...record, org_uuid: DEFAULT_ORG };
 }

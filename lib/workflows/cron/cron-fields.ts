@@ -27,14 +27,14 @@ const ITEM = /^(?:\*|(?<from>[a-z0-9]+)(?:-(?<to>[a-z0-9]+))?)(?:\/(?<step>\d{1,
  * Expands every field to a list of numbers (a `*` stays), with Sunday as 0: the forms on which all cron parsers agree.
  * Throws an `Error` that names the invalid field and the reason.
  */
-export function writeOutCron(expression: string): string {
+export function expandCron(expression: string): string {
   if (expression.length > CRON_CHARACTERS) {
-    throw new Error(`a cron expression has at most ${CRON_CHARACTERS} characters`);
+    throw new Error(`a cron expression must have at most ${CRON_CHARACTERS} characters`);
   }
   const parts = expression.trim().split(/\s+/);
   if (parts.length !== FIELDS.length || parts[0] === "") {
     const found = parts[0] === "" ? 0 : parts.length;
-    throw new Error(`a cron expression has five fields (minute hour day month weekday), this has ${found}`);
+    throw new Error(`a cron expression must have five fields (minute hour day month weekday), not ${found}`);
   }
   return FIELDS.map((field, at) => writeOutField(field, (parts[at] ?? "").toLowerCase())).join(" ");
 }
@@ -48,10 +48,10 @@ function writeOutField(field: Field, text: string): string {
     const last = field.max === SUNDAY_AGAIN ? SUNDAY_AGAIN - 1 : field.max;
     const from = found.from === undefined ? field.min : readValue(field, found.from);
     const to = found.to !== undefined ? readValue(field, found.to) : openEnd(found, from, last);
-    if (from > to) throw new Error(`${field.name}: the range "${item}" goes backwards`);
+    if (from > to) throw new Error(`${field.name}: the start of the range "${item}" is after its end`);
     const step = found.step === undefined ? 1 : Number(found.step);
     if (step < 1 || step > field.max)
-      throw new Error(`${field.name}: a step is 1 to ${field.max}, not ${step}`);
+      throw new Error(`${field.name}: a step must be 1 to ${field.max}, not ${step}`);
     for (let value = from; value <= to; value += step) {
       values.add(field.max === SUNDAY_AGAIN ? value % SUNDAY_AGAIN : value);
     }

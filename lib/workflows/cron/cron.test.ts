@@ -40,9 +40,9 @@ describe("checkCron", () => {
   });
 
   it.each([
-    ["", /five fields.*has 0/],
-    ["* * *", /five fields.*has 3/],
-    ["* * * * * *", /five fields.*has 6/],
+    ["", /five fields.*not 0/],
+    ["* * *", /five fields.*not 3/],
+    ["* * * * * *", /five fields.*not 6/],
     ["@daily", /five fields/],
     ["60 * * * *", /minute: 60 is outside 0-59/],
     ["* 24 * * *", /hour: 24/],
@@ -51,7 +51,7 @@ describe("checkCron", () => {
     ["* * * * 8", /day of week: 8/],
     ["*/0 * * * *", /step/],
     ["*/60 * * * *", /step/],
-    ["5-1 * * * *", /backwards/],
+    ["5-1 * * * *", /after its end/],
     ["1- * * * *", /cannot read "1-"/],
     [", * * * *", /minute: cannot read/],
     ["H * * * *", /cannot read "h"/],

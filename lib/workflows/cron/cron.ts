@@ -1,5 +1,5 @@
 import { type CronExpression, CronExpressionParser } from "cron-parser";
-import { writeOutCron } from "./cron-fields.ts";
+import { expandCron } from "./cron-fields.ts";
 
 /** A formatter takes about 50 KB; IANA has about 600 names, not counting differences in case. */
 const CACHED_ZONES = 256;
@@ -46,7 +46,7 @@ function makeFormatter(timezone: string): Intl.DateTimeFormat {
       year: "numeric",
     });
   } catch (cause) {
-    throw new Error(`"${timezone.slice(0, 64)}" is no time zone: give an IANA name such as Europe/Berlin`, {
+    throw new Error(`"${timezone.slice(0, 64)}" is not a time zone: use an IANA name such as Europe/Berlin`, {
       cause,
     });
   }
@@ -152,7 +152,7 @@ function read(expression: string): Schedule {
 }
 
 function parse(expression: string): Schedule {
-  const written = writeOutCron(expression);
+  const written = expandCron(expression);
   const hours = written.split(" ")[1];
   const everyHour = hours === EVERY_HOUR || hours?.split(",").length === ALL_HOURS;
   try {
@@ -160,7 +160,7 @@ function parse(expression: string): Schedule {
     wall.next();
     return { wall, everyHour };
   } catch {
-    throw new Error("this schedule never fires: no month that it names has such a day");
+    throw new Error("this schedule never fires: none of its months has that day");
   }
 }
 

@@ -5,7 +5,7 @@ import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { collectPages, onTopic, readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun, listSteps } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
-import { listDeadLetters, noteLastFailure, redriveDeadLetter, storeDeadLetter } from "./dead-letters.ts";
+import { listDeadLetters, recordLastFailure, redriveDeadLetter, storeDeadLetter } from "./dead-letters.ts";
 
 let test: TestDeps;
 let broken: string | undefined;
@@ -85,7 +85,7 @@ describe("a run that cannot go on", () => {
     await test.drain();
     expect(await getRun(test.deps, run_id)).toMatchObject({
       status: "failed",
-      error_message: "the run could not go on: the definition cannot be read",
+      error_message: "the run could not continue: the definition cannot be read",
     });
     expect(await letters()).toMatchObject([{ queue: "conduct" }]);
     expect((await readLog(test.deps, { topic: "run.failed" })).total).toBe(1);
@@ -101,13 +101,13 @@ describe("a run that cannot go on", () => {
       waitSeconds: 0,
     });
     const letter = { id: message?.id ?? "", queue: "bash", body: message?.body ?? "" };
-    await noteLastFailure(test.deps, {
+    await recordLastFailure(test.deps, {
       ...letter,
       messageId: letter.id,
-      error: new Error("no space is left"),
+      error: new Error("no space left on the storage"),
     });
     await storeDeadLetter(test.deps, letter);
-    const error = "step only could not be executed: no space is left";
+    const error = "step only could not be executed: no space left on the storage";
     expect(await getRun(test.deps, run_id)).toMatchObject({ status: "failed", error_message: error });
     expect(await listSteps(test.deps, run_id)).toMatchObject([{ status: "failed", error_message: error }]);
   });
@@ -131,7 +131,7 @@ describe("a run that cannot go on", () => {
 describe("a dead letter", () => {
   it("keeps the truncated reason recorded before it arrived, and a large body that is not JSON", async () => {
     const body = `not json ${"é".repeat(300_000)}`;
-    await noteLastFailure(test.deps, {
+    await recordLastFailure(test.deps, {
       queue: "bash",
       messageId: "m",
       body,

@@ -2,12 +2,13 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { LastFailure } from "../../events/consumer.ts";
 import { failEvent, reviveEvent } from "../../events/log/process.ts";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { BusEnvelope } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Change } from "../../platform/tables.ts";
 import { indexPending, indexRecords } from "../lists/index-list.ts";
 import type { ListDeps } from "../lists/list.ts";
-import { type Listing, type PageQuery, readList } from "../lists/read-list.ts";
+import { readList } from "../lists/read-list.ts";
 import { pendingWrite } from "../lists/table.ts";
 import { type ConductDeps, conduct } from "../runs/conduct.ts";
 import { runKey, runsTable } from "../runs/table.ts";
@@ -33,7 +34,7 @@ type LetterDeps = Pick<Ports, "tables" | "blobs" | "clock" | "ids" | "secrets">;
 type ReceiverDeps = LetterDeps & ConductDeps;
 
 /** Stores the reason for a message's last failure; the message itself arrives through its dead-letter queue. */
-export async function noteLastFailure(deps: LetterDeps, failure: LastFailure): Promise<void> {
+export async function recordLastFailure(deps: LetterDeps, failure: LastFailure): Promise<void> {
   const message = failure.error instanceof Error ? failure.error.message : String(failure.error);
   await keepLetter(deps, failure.messageId, failure.queue, failure.body, message);
 }
@@ -59,14 +60,14 @@ async function keepLetter(
   const now = new Date(deps.clock.now()).toISOString();
   const key = `dead-letters/${id}`;
   if (body.length > BODY_INLINE_LENGTH) await deps.blobs.put(key, body);
-  const listed_mark = deps.ids.random();
+  const list_token = deps.ids.random();
   const change: Change = {
     set: {
       id,
       queue,
       ...(body.length > BODY_INLINE_LENGTH ? { body_blob: key } : { body }),
       ...(error === undefined ? {} : { error: deps.secrets.redact(error).slice(0, ERROR_MAX_LENGTH) }),
-      listed_mark,
+      list_token,
     },
     setIfMissing: {
       group_id: groupOf(queue, body),
@@ -76,7 +77,7 @@ async function keepLetter(
   };
   await deps.tables.write([
     { op: "update", table: deadLettersTable, key: deadLetterKey(id), change },
-    pendingWrite(deadLetterList.name, id, listed_mark),
+    pendingWrite(deadLetterList.name, id, list_token),
   ]);
 }
 
@@ -114,7 +115,7 @@ async function tellOwner(deps: ReceiverDeps, queue: string, body: string, error:
   }
   if (queue === CONDUCT_QUEUE) {
     const { run_id } = message as QueuedMessage;
-    await conduct(deps, { run_id, input: { type: "fail", error: `the run could not go on: ${error}` } });
+    await conduct(deps, { run_id, input: { type: "fail", error: `the run could not continue: ${error}` } });
   } else if (queue === "dispatch") {
     const { detail } = message as BusEnvelope<{ event_id: string }>;
     await failEvent(deps, detail.event_id, error === "" ? "dead-lettered" : error);
@@ -131,7 +132,7 @@ function isStepCommand(
 async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, error: string): Promise<void> {
   const run = await deps.tables.get(runsTable, runKey(run_id));
   if (run?.state.frames[request.key]?.dispatch !== request.dispatch) return;
-  const reason = error === "" ? "given up after its last delivery" : error;
+  const reason = error === "" ? "its last delivery failed" : error;
   await conduct(deps, {
     run_id,
     input: { type: "fail", error: `step ${request.step} could not be executed: ${reason}` },
@@ -141,7 +142,7 @@ async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, er
 /** The dead letters, newest first. */
 export async function listDeadLetters(
   deps: Pick<Ports, "blobs"> & ListDeps,
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<z.infer<typeof deadLetterRecord>>> {
   const { total, items } = await readList(deps, deadLetterList, [PRESENT], page);
   return { total, items: records(deps, items) };
@@ -195,7 +196,7 @@ export async function redriveDeadLetter(
     await indexRecords(deps, deadLetterList, [id]);
   } catch (error) {
     // The message was sent; the sweep corrects the count.
-    deps.log.warn("a redriven letter is still counted", { message: id, error });
+    deps.log.warn("the counter of a redriven dead letter could not be updated", { message: id, error });
   }
   return letter;
 }

@@ -12,7 +12,7 @@ export interface StoredDeadLetter extends Key {
   readonly error: string;
   readonly received_at: string;
   /** Id of the pending entry that was written with its last change. */
-  readonly listed_mark: string;
+  readonly list_token: string;
 }
 
 export const deadLettersTable: TableSpec<StoredDeadLetter> = { name: "dead-letters", indexes: {} };
@@ -28,7 +28,7 @@ export const deadLetterList: List<StoredDeadLetter> = {
   table: deadLettersTable,
   sk: LETTER_SK,
   indexedFields: () => ({ fields: { [PRESENT.field]: PRESENT.value }, final: false }),
-  tokenOf: ({ listed_mark }) => listed_mark,
+  tokenOf: ({ list_token }) => list_token,
   orderOf: ({ received_at, id }) => `${received_at}#${id}`,
   deletesWhenGone: true,
 };

@@ -1,16 +1,15 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { labelText } from "../../events/label-text.ts";
+import type { Listing } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
-import type { Listing } from "../lists/read-list.ts";
 import { listVulnerabilities } from "../vulnerabilities/list.ts";
 
-/** Maximum number of records compared, and of JSON characters in one response or stored diff. */
+/** Maximum number of records compared, and of JSON characters in one response. */
 const RECORDS_MAX = 1_000_000;
 const SHOWN_MAX_LENGTH = 3_000_000;
-const KEPT_MAX_LENGTH = 300_000;
 
 const ZONED = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 const LOCAL = /^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}:\d{2})?$/;
@@ -20,7 +19,7 @@ const SECONDS = /^\d{1,11}$/;
  * A time in a query, as ISO 8601: RFC 3339, seconds since the epoch, a date, or a date and a time (UTC). Reference
  * 1.6.
  */
-export const timeQuery = z.string("must be given").transform((text, context) => {
+export const timeQuery = z.string("is required").transform((text, context) => {
   const time = millisecondsOf(text.trim());
   if (Number.isFinite(time)) return new Date(time).toISOString();
   context.addIssue({
@@ -41,16 +40,16 @@ function millisecondsOf(text: string): number {
 }
 
 export const diffQuery = z.object({
-  workspace: z.string("must be given").min(1, "must be given").max(1024).pipe(labelText),
+  workspace: z.string("is required").min(1, "is required").max(1024).pipe(labelText),
   from: timeQuery,
   to: z
     .union([z.literal("").transform(() => undefined), timeQuery])
     .optional()
-    .describe("Now where it is not said"),
+    .describe("Default: now"),
 });
 
 const records = z.array(z.looseObject({}));
-export const diffAnswer = z
+export const diffResponse = z
   .object({
     workspace_name: z.string(),
     from_time: z.string(),
@@ -58,11 +57,11 @@ export const diffAnswer = z
     added: records,
     removed: records,
     changed: records,
-    truncated: z.boolean().describe("Whether more is counted than shown"),
+    truncated: z.boolean().describe("Whether the counts include records that are not listed"),
     summary: z.object({ total_added: z.int(), total_removed: z.int(), total_changed: z.int() }),
   })
   .meta({ id: "Diff" });
-export type Diff = z.infer<typeof diffAnswer>;
+export type Diff = z.infer<typeof diffResponse>;
 
 interface Timed {
   readonly created_at: string;
@@ -73,38 +72,29 @@ interface Timed {
 export type DiffDeps = ListDeps & Pick<Ports, "clock">;
 const ALL = { offset: 0, limit: RECORDS_MAX };
 
-/** The changes of a workspace's assets between two times. Throws `bad_request`. */
-export const diffAssets = (deps: DiffDeps, query: z.infer<typeof diffQuery>): Promise<Diff> =>
-  diffOf(deps, query, listAssets(deps, { workspace: query.workspace }, ALL), SHOWN_MAX_LENGTH);
-
-/** The changes of a workspace's vulnerabilities between two times. Throws `bad_request`. */
-export const diffVulnerabilities = (deps: DiffDeps, query: z.infer<typeof diffQuery>): Promise<Diff> =>
-  diffOf(deps, query, listVulnerabilities(deps, { workspace: query.workspace }, ALL), SHOWN_MAX_LENGTH);
-
-/** Kinds of records that diffs are stored for. */
-export type DiffKind = "assets" | "vulnerabilities";
-
-/** A diff to be stored: the same totals, with fewer records. Throws `bad_request`. */
-export const diffToKeep = (
-  deps: DiffDeps,
-  kind: DiffKind,
-  query: z.infer<typeof diffQuery>,
-): Promise<Diff> => {
-  const list = kind === "assets" ? listAssets : listVulnerabilities;
-  return diffOf(deps, query, list(deps, { workspace: query.workspace }, ALL), KEPT_MAX_LENGTH);
-};
+type DiffedList = Listing<Timed & Readonly<Record<string, unknown>>>;
+const LISTS = {
+  assets: listAssets,
+  vulnerabilities: listVulnerabilities,
+} satisfies Record<
+  string,
+  (deps: DiffDeps, filters: { workspace: string }, page: typeof ALL) => Promise<DiffedList>
+>;
+/** Kinds of records that are compared. */
+export type DiffKind = keyof typeof LISTS;
 
 /**
- * Added: first seen between the times. Changed: seen before, and changed between the times. Removed: not seen since
- * the first time.
+ * Compares a workspace's records at two times. Added: first seen between the times. Changed: seen before, and changed
+ * between the times. Removed: not seen since the first time. The totals are exact; the records in the result have at
+ * most `most` JSON characters. Throws `bad_request`.
  */
-async function diffOf(
+export async function computeDiff(
   deps: DiffDeps,
+  kind: DiffKind,
   { workspace, from, to = new Date(deps.clock.now()).toISOString() }: z.infer<typeof diffQuery>,
-  listing: Promise<Listing<Timed & Readonly<Record<string, unknown>>>>,
-  most: number,
+  most = SHOWN_MAX_LENGTH,
 ): Promise<Diff> {
-  const { items } = await listing;
+  const listing: DiffedList = await LISTS[kind](deps, { workspace }, ALL);
   if (from > to) throw new ApiError("bad_request", "from: must not be later than to");
   const shown = { added: [], removed: [], changed: [] } as Record<
     "added" | "removed" | "changed",
@@ -112,14 +102,14 @@ async function diffOf(
   >;
   const totals = { added: 0, removed: 0, changed: 0 };
   let left = most;
-  for await (const page of items) {
+  for await (const page of listing.items) {
     for (const record of page) {
-      const kind = kindOf(record, from, to);
-      if (kind === undefined) continue;
-      totals[kind] += 1;
+      const change = changeOf(record, from, to);
+      if (change === undefined) continue;
+      totals[change] += 1;
       if (left <= 0) continue;
       left -= JSON.stringify(record).length;
-      if (left > 0) shown[kind].push({ ...record });
+      if (left > 0) shown[change].push({ ...record });
     }
   }
   return {
@@ -132,7 +122,7 @@ async function diffOf(
   };
 }
 
-function kindOf(
+function changeOf(
   { created_at, updated_at, last_seen_at }: Timed,
   from: string,
   to: string,

@@ -1,14 +1,16 @@
 import * as z from "zod";
 import { readAll } from "../../events/read-all.ts";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import type { Listing, PageQuery } from "../lists/read-list.ts";
 import { countersTable } from "../lists/table.ts";
-import { type DiffDeps, type DiffKind, type diffQuery, diffToKeep } from "./compute-diff.ts";
+import { computeDiff, type DiffDeps, type DiffKind, type diffQuery } from "./compute-diff.ts";
 import { diffBlob, diffKey, diffsTable, type StoredDiff } from "./table.ts";
 
 /** Maximum number of stored diffs per kind; a new one replaces the oldest. */
 const KEPT_MAX = 1_000;
+/** Maximum number of JSON characters of records in a stored diff. */
+const KEPT_MAX_LENGTH = 300_000;
 
 /** A stored diff in responses. Reference 1.6, GET /assets/diffs. */
 export const storedDiff = z
@@ -33,7 +35,7 @@ export async function createDiff(
   kind: DiffKind,
   query: z.infer<typeof diffQuery>,
 ): Promise<StoredDiffRecord> {
-  const diff = await diffToKeep(deps, kind, query);
+  const diff = await computeDiff(deps, kind, query, KEPT_MAX_LENGTH);
   const counter = { pk: `diffs-${kind}`, sk: "next" };
   const counted = await deps.tables.update(countersTable, counter, { add: { next: 1 } });
   const id = counted?.next ?? 1;
@@ -56,7 +58,7 @@ export async function listDiffs(
   deps: Pick<Ports, "tables" | "blobs">,
   kind: DiffKind,
   workspace: string | undefined,
-  { offset, limit }: PageQuery,
+  { offset, limit }: PageRequest,
 ): Promise<Listing<StoredDiffRecord>> {
   const rows = (await readAll(deps, diffsTable, { pk: kind, reverse: true })).filter(
     ({ workspace_name }) => workspace === undefined || workspace_name === workspace,

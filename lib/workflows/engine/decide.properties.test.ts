@@ -12,9 +12,9 @@ import {
   recorded,
   resultOf,
   runInOrder,
-  type World,
+  type Scenario,
 } from "./test-programs.ts";
-import { isContainer, type Request } from "./walk.ts";
+import { isContainer, type StepRequestEntry } from "./walk.ts";
 
 /** A step without a name. */
 type Shape = "leaf" | { readonly all: readonly Shape[] } | { readonly each: Shape };
@@ -73,14 +73,14 @@ const programs = fc.array(modules, { minLength: 1, maxLength: 4 }).chain((all) =
 );
 
 /** Outcomes by request: the same request always has the same outcome. */
-const worlds = (program: Program): fc.Arbitrary<World> =>
+const worlds = (program: Program): fc.Arbitrary<Scenario> =>
   fc
     .record({
       seed: fc.nat(),
       failing: fc.integer({ min: 0, max: 40 }),
       items: fc.integer({ min: 0, max: 5 }),
     })
-    .map(({ seed, failing, items }) => (request: Request) => {
+    .map(({ seed, failing, items }) => (request: StepRequestEntry) => {
       const { tries = 1 } = request;
       const chance = hash(`${seed} ${request.key} ${request.phase} ${tries}`) % 100;
       const step = program.modules[request.module]?.byName.get(request.step);
@@ -101,7 +101,11 @@ const worlds = (program: Program): fc.Arbitrary<World> =>
     });
 
 /** Sometimes a step has a goto to a later step, or to the end of its module. */
-function onward(program: Program, { module, position, phase }: Request, chance: number): { goto?: string } {
+function onward(
+  program: Program,
+  { module, position, phase }: StepRequestEntry,
+  chance: number,
+): { goto?: string } {
   if (position === undefined || phase !== "run" || chance % 5 !== 0) return {};
   const later = program.modules[module]?.steps.slice(position + 1) ?? [];
   return { goto: later[chance % (later.length + 1)]?.name ?? "_end" };
@@ -134,14 +138,14 @@ interface Chaos {
 }
 
 /** Runs a program whose messages are lost, duplicated and reordered; a sweep resends the requests of running steps. */
-function runInChaos(program: Program, world: World, chances: Iterator<number>, chaos: Chaos) {
+function runInChaos(program: Program, world: Scenario, chances: Iterator<number>, chaos: Chaos) {
   const chance = (): number => Number(chances.next().value);
   const history: HistoryEntry[] = [];
   /** Requests that an executor has taken, and those that it has answered. */
   const taken = new Set<number>();
-  let messages: (Input | Request)[] = [{ type: "start" }];
+  let messages: (Input | StepRequestEntry)[] = [{ type: "start" }];
   let state = NEW_RUN;
-  const post = (posted: readonly (Input | Request)[]): void => {
+  const post = (posted: readonly (Input | StepRequestEntry)[]): void => {
     for (const message of posted) {
       if (chance() % 100 < chaos.lost) continue;
       messages.push(message);
@@ -209,7 +213,7 @@ function checkDecision(
 }
 
 /** Sequential steps run one at a time, and no container exceeds its limit of running children. */
-function checkRequest(program: Program, state: RunState, request: Request): void {
+function checkRequest(program: Program, state: RunState, request: StepRequestEntry): void {
   const there = state.frames[request.key];
   if (there?.phase === "waiting") {
     expect(request).toMatchObject({ phase: "run", tries: (there.tries ?? 1) + 1 });
@@ -238,7 +242,7 @@ function checkRequest(program: Program, state: RunState, request: Request): void
  * Steps without declared dependencies run one at a time; others wait for their dependencies. The same holds for
  * modules.
  */
-function checkTurn(program: Program, state: RunState, request: Request): void {
+function checkTurn(program: Program, state: RunState, request: StepRequestEntry): void {
   const module = program.modules[request.module];
   const others = Object.entries(state.frames).filter(
     ([key, frame]) => key !== request.key && frame.module === request.module,
@@ -271,7 +275,7 @@ const plainly = (state: RunState): unknown => ({
 });
 
 /** With any faults, the run ends like the plain run and has recorded the same. */
-function endsAlike(program: Program, world: World, chances: Iterator<number>, chaos: Chaos): RunState {
+function endsAlike(program: Program, world: Scenario, chances: Iterator<number>, chaos: Chaos): RunState {
   const plain = runInOrder(program, world);
   expect(isTerminal(plain.state.status)).toBe(true);
   expect(replay(plain.entries)).toEqual(plain.state);
@@ -413,7 +417,7 @@ it("with gotos to earlier steps ends like the plain run, and records steps once 
   fc.assert(
     fc.property(inWorlds(loops), ({ program, world, chances }) => {
       const [module] = program.modules;
-      const looping: World = (request, jumps) => {
+      const looping: Scenario = (request, jumps) => {
         const outcome = world(request, jumps);
         const { position, phase, parent } = request;
         if (position === undefined || parent !== null || phase !== "run" || jumps >= 12) return outcome;

@@ -406,7 +406,7 @@ describe("a step whose executor was lost", () => {
     expect(state.status).toBe("running");
     expect(lost(state, 11).state).toMatchObject({
       status: "failed",
-      error: "given up: its executor was lost 10 times",
+      error: "not retried: its executor was lost 10 times",
     });
   });
 
@@ -417,10 +417,10 @@ describe("a step whose executor was lost", () => {
     expect(state.frames["a"]).toMatchObject({ attempt: 101, interrupted: 100 });
     for (let attempt = 102; attempt <= 110; attempt += 1) ({ state } = lost(state, attempt));
     expect(state.status).toBe("running");
-    expect(lost(state, 111).state.error).toMatch(/given up: its executor was lost/);
+    expect(lost(state, 111).state.error).toMatch(/not retried: its executor was lost/);
     ({ state } = lost(state, 1_010, { interrupted: 900 }));
     expect(state.status).toBe("running");
-    expect(lost(state, 1_011, { interrupted: 1 }).state.error).toMatch(/given up: its executor was lost/);
+    expect(lost(state, 1_011, { interrupted: 1 }).state.error).toMatch(/not retried: its executor was lost/);
   });
 
   it("restarts its count with a retry", () => {

@@ -4,7 +4,7 @@ import { isTerminal } from "./history.ts";
 import { advance, afterStep, handled, passGate } from "./modules.ts";
 import type { Program } from "./program.ts";
 import { isRedeliverable, lostDeliveries } from "./retry-policy.ts";
-import { errorOf, type Request, requestOf, stepAt, Walk } from "./walk.ts";
+import { errorOf, requestOf, type StepRequestEntry, stepAt, Walk } from "./walk.ts";
 
 /** An input of a run. */
 export type Input =
@@ -49,7 +49,7 @@ export interface Decision {
   readonly state: RunState;
   readonly entries: readonly HistoryEntry[];
   /** Steps to dispatch: those newly due, or all running ones after a repeated input. */
-  readonly requests: readonly Request[];
+  readonly requests: readonly StepRequestEntry[];
 }
 
 /** Maximum number of gotos in one run. */
@@ -84,7 +84,7 @@ function start(walk: Walk): void {
 }
 
 /** Returns the requests of all steps that an executor has or should have. */
-export function underWay(program: Program, state: RunState): Request[] {
+export function underWay(program: Program, state: RunState): StepRequestEntry[] {
   return Object.entries(state.frames).flatMap(([key, frame]) => {
     if (frame.phase === "children" || frame.phase === "waiting") return [];
     const step = stepAt(program, frame);
@@ -129,7 +129,7 @@ function finish(walk: Walk, outcome: Outcome, goto?: string): void {
   if (frame === undefined) return;
   const target = goto === undefined || frame.parent !== null ? undefined : walk.target(frame.module, goto);
   if (target !== undefined && walk.state.jumps >= JUMPS_MAX) {
-    const error = `goto: the steps of the run named the one that is to follow more than ${JUMPS_MAX} times`;
+    const error = `goto: the steps of the run jumped more than ${JUMPS_MAX} times`;
     walk.add({ type: "step.finished", ...outcome, status: "failed", error });
   } else walk.add({ type: "step.finished", ...outcome, ...(target === undefined ? {} : { goto: target }) });
   const now = walk.state.frames[outcome.key];
@@ -154,6 +154,6 @@ function lost(walk: Walk, { key, dispatch, attempt, ...more }: Told<"lost">): vo
     walk.askAgain(key, frame, frame.phase, { attempt, ...(interrupted === 0 ? {} : { interrupted }) });
     return;
   }
-  const error = `given up: its executor was lost ${lostDeliveries(attempt, interrupted)} times`;
+  const error = `not retried: its executor was lost ${lostDeliveries(attempt, interrupted)} times`;
   result(walk, { type: "result", key, dispatch, status: "failed", error });
 }

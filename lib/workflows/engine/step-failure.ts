@@ -1,19 +1,19 @@
 /** A failure that a redelivery cannot fix: recorded as the step's failure. */
-export class StepFailed extends Error {
+export class StepFailedError extends Error {
   /** Values that the failed step still sets, for its handlers and later steps. */
   readonly exports: Readonly<Record<string, unknown>>;
   constructor(message: string, options?: { cause?: unknown; exports?: Readonly<Record<string, unknown>> }) {
     super(message, options);
-    this.name = "StepFailed";
+    this.name = "StepFailedError";
     this.exports = options?.exports ?? {};
   }
 }
 
 /** The run has ended, so the result of the step is not needed. */
-export class StepCancelled extends Error {
+export class StepCancelledError extends Error {
   constructor() {
     super("cancelled");
-    this.name = "StepCancelled";
+    this.name = "StepCancelledError";
   }
 }
 

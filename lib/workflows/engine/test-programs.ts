@@ -2,7 +2,7 @@ import type { ForeachStep, ParallelSteps, Step } from "../schema/types.ts";
 import { decide, type Input, waiting } from "./decide.ts";
 import { type FinishedStatus, type HistoryEntry, NEW_RUN, type RunState } from "./history.ts";
 import { everyStep, type Program, type ProgramModule } from "./program.ts";
-import type { Request } from "./walk.ts";
+import type { StepRequestEntry } from "./walk.ts";
 
 const COMMON = { exports: {}, on_success: [], on_error: [] } as const;
 
@@ -54,12 +54,12 @@ export interface Outcome {
   readonly goto?: string;
   readonly retry_at?: number;
 }
-export type World = (request: Request, jumps: number) => Outcome;
+export type Scenario = (request: StepRequestEntry, jumps: number) => Outcome;
 
 export type Result = Extract<Input, { type: "result" }>;
 
 /** Returns the result that an executor reports for a request. */
-export function resultOf(request: Request, world: World, jumps = 0): Result {
+export function resultOf(request: StepRequestEntry, world: Scenario, jumps = 0): Result {
   const outcome = world(request, jumps);
   return {
     type: "result",
@@ -70,14 +70,14 @@ export function resultOf(request: Request, world: World, jumps = 0): Result {
   };
 }
 
-export interface Finished {
+export interface FinishedRun {
   readonly state: RunState;
   readonly entries: readonly HistoryEntry[];
   readonly peakBytes: number;
 }
 
 /** Runs a program one input at a time, without lost or duplicate messages. */
-export function runInOrder(program: Program, world: World): Finished {
+export function runInOrder(program: Program, world: Scenario): FinishedRun {
   const entries: HistoryEntry[] = [];
   const inputs: Input[] = [{ type: "start" }];
   let state = NEW_RUN;

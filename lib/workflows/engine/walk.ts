@@ -2,7 +2,7 @@ import type { Step } from "../schema/types.ts";
 import { evolve, type Frame, type HistoryEntry, type Phase, type RunState } from "./history.ts";
 import type { Program, ProgramModule } from "./program.ts";
 
-export type Request = Extract<HistoryEntry, { type: "step.requested" }>;
+export type StepRequestEntry = Extract<HistoryEntry, { type: "step.requested" }>;
 
 /** The target of a goto that ends its module. */
 export const END = "_end";
@@ -24,14 +24,14 @@ export class Walk {
   }
 
   /** Returns the added requests that are still valid. */
-  requests(): Request[] {
-    return this.entries.filter((entry): entry is Request => {
+  requests(): StepRequestEntry[] {
+    return this.entries.filter((entry): entry is StepRequestEntry => {
       return entry.type === "step.requested" && this.state.frames[entry.key]?.dispatch === entry.dispatch;
     });
   }
 
   /** Requests a step for the first time. */
-  ask(key: string, step: Step, frame: AskedFrame, phase: Phase): void {
+  ask(key: string, step: Step, frame: RequestedFrame, phase: Phase): void {
     const round = frame.round ?? this.state.jumps;
     this.add(requestOf(key, step, { ...frame, round }, phase, this.state.dispatches + 1));
   }
@@ -60,17 +60,17 @@ export class Walk {
   }
 }
 
-export type AskedFrame = Pick<Frame, "module" | "parent"> &
+export type RequestedFrame = Pick<Frame, "module" | "parent"> &
   Partial<Pick<Frame, "position" | "items" | "attempt" | "interrupted" | "tries" | "round">>;
 
 /** Returns the entry that requests a step. */
 export function requestOf(
   key: string,
   step: Step,
-  frame: AskedFrame,
+  frame: RequestedFrame,
   phase: Phase,
   dispatch: number,
-): Request {
+): StepRequestEntry {
   const { module, parent, position, attempt, interrupted, tries, round = 0, items } = frame;
   return {
     type: "step.requested",

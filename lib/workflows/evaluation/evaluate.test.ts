@@ -27,6 +27,7 @@ const request = {
   path: "/",
   principal: undefined,
   headers: {},
+  clientAddress: "",
   address: () => "",
 };
 
@@ -71,8 +72,8 @@ describe("POST /functions/eval", () => {
     [{ script: "syntax error" }, /^Execution failed: SyntaxError/],
     [{ script: "throw new Error('mine')" }, "Execution failed: Error: mine"],
     [{ script: "notify_telegram('x')" }, /^Execution failed: Error: notify_telegram is not available: /],
-    [{ script: "exec_cmd('id')" }, /^Execution failed: .*not started here/],
-    [{ script: "generate_event('w', 't', 's', 'd', {})" }, /^Execution failed: .*by runs only/],
+    [{ script: "exec_cmd('id')" }, /^Execution failed: .*not available here/],
+    [{ script: "generate_event('w', 't', 's', 'd', {})" }, /^Execution failed: .*only runs can emit/],
     [{ script: "read_file('/etc/passwd')" }, /^Execution failed: .*outside of the workspace/],
     [{ script: "read_file('../../etc/passwd')" }, /^Execution failed: .*outside of the workspace/],
     [{ script: "read_file('{{target}}')", target: "../../../../etc/passwd" }, /outside of the workspace/],
@@ -142,7 +143,7 @@ describe("GET /functions", () => {
       signature: "file_exists(path)",
       aliases: ["fileExists"],
       return_type: "boolean",
-      description: "Whether there is a file or folder",
+      description: "Whether a file or folder exists",
       example: 'file_exists("hosts.txt")',
       tags: ["file"],
       available: true,

@@ -31,14 +31,14 @@ export const evaluateBody = z.object({
     .string("must be text")
     .max(SCRIPT_MAX_CHARS)
     .nullish()
-    .describe("JavaScript with functions of the library; {{name}} stands for a value. Must not be empty"),
+    .describe("JavaScript with library functions and {{name}} templates; must not be empty"),
   target: z.string().max(TARGET_MAX_CHARS).nullish(),
   params: jsonObject
     .refine(hasFewNames, `must have at most ${PARAMS_MAX} names of at most ${NAME_MAX_CHARS} characters`)
     .nullish(),
 });
 
-export const evaluateAnswer = z
+export const evaluateResponse = z
   .object({
     result: z.unknown(),
     rendered_script: z.string(),
@@ -55,11 +55,11 @@ let underWay = 0;
 export async function evaluateFunctions(
   deps: Pick<StepDeps, "scripts" | "secrets" | "network">,
   body: z.infer<typeof evaluateBody>,
-): Promise<z.infer<typeof evaluateAnswer>> {
+): Promise<z.infer<typeof evaluateResponse>> {
   const source = body.script ?? "";
   if (source.trim() === "") throw new ApiError("bad_request", "script is required");
   if (underWay >= EVALUATIONS_AT_ONCE)
-    throw new ApiError("too_many_requests", "Too many scripts are evaluated at once, try again shortly", {
+    throw new ApiError("too_many_requests", "Too many scripts are being evaluated, try again shortly", {
       retryAfterSeconds: 1,
     });
   const values = valuesOf(body);
@@ -83,7 +83,7 @@ export async function evaluateFunctions(
       if (!outcome.ok)
         throw failed(outcome.reason === "timeout" ? `timed out after ${TIMEOUT_MS} ms` : outcome.message);
       const answer = { result: outcome.value, rendered_script: rendered, logs: outcome.logs };
-      return evaluateAnswer.parse(redactJson(answer, deps.secrets.redact));
+      return evaluateResponse.parse(redactJson(answer, deps.secrets.redact));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

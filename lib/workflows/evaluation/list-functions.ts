@@ -9,17 +9,19 @@ let listed: readonly FunctionEntry[] | undefined;
 export const functionEntry = z
   .object({
     name: z.string(),
-    signature: z.string().describe("With its parameters; ? marks those that may be left out"),
-    aliases: z.array(z.string()).readonly().describe("Further spellings of the name"),
+    signature: z.string().describe("Signature; ? marks optional parameters"),
+    aliases: z.array(z.string()).readonly().describe("Aliases of the name"),
     return_type: z.string(),
     description: z.string(),
     example: z.string(),
-    tags: z.array(z.string()).readonly().describe("Its group"),
-    available: z.boolean().describe("False: a call says that this installation cannot do it"),
+    tags: z.array(z.string()).readonly().describe("Group of the function"),
+    available: z
+      .boolean()
+      .describe("If false, a call fails because the function is not available in this installation"),
     place: z
       .string()
       .describe(
-        "workspace: it touches files or starts commands, and so needs the workspace of a run; or anywhere",
+        "`workspace` if it uses files or commands and so requires the workspace of a run, else `anywhere`",
       ),
   })
   .meta({ id: "Function" });

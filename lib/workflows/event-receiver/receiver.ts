@@ -86,8 +86,8 @@ async function lastEventAt(deps: ReceiverDeps): Promise<string> {
 /** Stored at the first start of the installation. */
 export async function firstStart(deps: Pick<Ports, "tables" | "clock">): Promise<string> {
   const at = new Date(deps.clock.now()).toISOString();
-  const mark = await deps.tables.get(serviceTable, FIRST_START_KEY);
-  if (mark !== undefined) return mark.at;
+  const firstStart = await deps.tables.get(serviceTable, FIRST_START_KEY);
+  if (firstStart !== undefined) return firstStart.at;
   const kept = await deps.tables.update(serviceTable, FIRST_START_KEY, { setIfMissing: { at } });
   return kept?.at ?? at;
 }

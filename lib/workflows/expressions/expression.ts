@@ -58,7 +58,7 @@ class ExpressionParser {
   parse(): { expression: Expression; end: number } {
     this.#space();
     if (this.#text.startsWith("}}", this.#at)) {
-      throw new TemplateError("{{ }} has nothing in it", this.#open);
+      throw new TemplateError("{{ }} is empty", this.#open);
     }
     const expression = this.#disjunction();
     this.#space();
@@ -160,7 +160,7 @@ class ExpressionParser {
     const word = WORDS.get(root);
     if (word !== undefined && path.length === 0) return { kind: "literal", value: word };
     if (root === "secrets" && path.length === 0) {
-      throw new TemplateError("secrets is no value; name one, as in {{secrets.NAME}}", start);
+      throw new TemplateError("secrets is not a value: use a single secret such as {{secrets.NAME}}", start);
     }
     const difference = path.length === 0 ? differenceIn(root, start) : undefined;
     return { kind: "path", root, path, ...(difference === undefined ? {} : { difference }) };
@@ -191,7 +191,7 @@ class ExpressionParser {
     const name = this.#match(NAME) ?? this.#unexpected();
     if (!isFilterName(name)) {
       throw new TemplateError(
-        `unknown filter "${name}"; there are: ${Object.keys(FILTERS).join(", ")}`,
+        `unknown filter "${name}", must be one of: ${Object.keys(FILTERS).join(", ")}`,
         start,
       );
     }
@@ -300,7 +300,7 @@ class ExpressionParser {
       );
     }
     const found = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    const hint = 'to have "{{" as text write {{ "{{" }}';
+    const hint = 'for the text "{{" write {{ "{{" }}';
     throw new TemplateError(`unexpected ${JSON.stringify(found)} in a {{ }} expression; ${hint}`, this.#at);
   }
 }

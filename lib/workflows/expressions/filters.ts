@@ -40,9 +40,9 @@ function numberOf(value: unknown): number {
 
 function sliceOf(value: unknown, range: string): unknown {
   const [from = "", to = ""] = range.split(":");
-  const place = (text: string): number | undefined =>
+  const index = (text: string): number | undefined =>
     text.trim() === "" ? undefined : Math.trunc(numberOf(text));
-  const part = elements(value).slice(place(from), place(to));
+  const part = elements(value).slice(index(from), index(to));
   return Array.isArray(value) ? part : part.join("");
 }
 

@@ -16,7 +16,7 @@ describe("a template", () => {
     ["a {{", 2, /never closed/],
     ["a {{ x", 2, /never closed/],
     ['{{ x | default("}}', 0, /never closed/],
-    ["a {{ }}", 2, /nothing in it/],
+    ["a {{ }}", 2, /is empty/],
     ["{{ x | nope }}", 7, /unknown filter "nope"/],
     ["{{ x | default }}", 7, /takes 1 arguments, not 0/],
     ["{{ x | upper(1) }}", 7, /takes 0 arguments, not 1/],

@@ -108,9 +108,9 @@ class Script {
   value(reference: Reference, value: unknown): void {
     const { offset } = reference;
     const { place, escaped } = this.#lexer;
-    if (escaped) throw new TemplateError("a backslash cannot stand before a value in a script", offset);
+    if (escaped) throw new TemplateError("a value in a script must not follow a backslash", offset);
     if (place === "regular expression") {
-      throw new TemplateError("a value cannot stand in a regular expression: use new RegExp(…)", offset);
+      throw new TemplateError("a regular expression must not contain a value: use new RegExp(…)", offset);
     }
     if (place.endsWith("comment")) return;
     if (this.#programCalls.length > 0) throw insideProgram(offset);
@@ -226,14 +226,14 @@ class Script {
 
 function outsideCommand(offset: number): TemplateError {
   return new TemplateError(
-    'a value in the arguments of exec_cmd or bash, or in the command of ssh_exec, must stand in one quoted text that is all of it: exec_cmd("… {{x}} …")',
+    'a value in the arguments of exec_cmd or bash, or in the command of ssh_exec, must be within a string literal that is the whole argument: exec_cmd("… {{x}} …")',
     offset,
   );
 }
 
 function insideProgram(offset: number): TemplateError {
   return new TemplateError(
-    'a value cannot stand in a program of exec_python or exec_ts: set it with os_setenv("X", {{x}}) before, and read it there',
+    'a program of exec_python or exec_ts must not contain a value: pass it with os_setenv("X", {{x}}), and read the variable in the program',
     offset,
   );
 }

@@ -105,7 +105,7 @@ function readSlot(reference: Reference, values: Values, trust: Trust | undefined
   const parts = endsWith(expression, "split") ? words(value).map(toText) : undefined;
   const text = parts === undefined ? toText(value) : parts.join(" ");
   if (text.includes(HOLE))
-    throw new TemplateError("a value with a NUL cannot stand in a shell command", offset);
+    throw new TemplateError("a value with a NUL is not allowed in a shell command", offset);
   if (isRaw(expression)) return text;
   // The reader of quoted text must be known before the text is inserted, even if the value is trusted.
   if (expression.kind === "filter" && expression.name === "shell") {
@@ -171,7 +171,7 @@ function checkExecution(position: number, slot: Slot, rules: ExecutionRules): vo
   if (reader !== undefined) throw new ExecutedValueError(executedMessage(reader), offset);
   const texts = slot.words ?? [slot.text];
   if (rules.integers.has(position) && !texts.every((text) => INTEGER.test(text))) {
-    throw new TemplateError("only an integer can stand in a variable that the shell calculates with", offset);
+    throw new TemplateError("a variable in shell arithmetic must be an integer", offset);
   }
   if (rules.variableNames.has(position) && texts.some((text) => ELEMENT.test(text))) {
     throw new TemplateError("a value with a subscript cannot be the name of a shell variable", offset);
@@ -187,7 +187,7 @@ function checkExecution(position: number, slot: Slot, rules: ExecutionRules): vo
   const delimiter = rules.sedTexts.get(position);
   if (delimiter !== undefined && !isSedText(slot.text, delimiter)) {
     throw new TemplateError(
-      "a value in a program of sed can only have letters, digits, spaces and the characters _ . , : @ % + = / -, and not its delimiter",
+      "a value in a sed program may contain only letters, digits, spaces and the characters _ . , : @ % + = / -, and not the delimiter",
       offset,
     );
   }
@@ -207,15 +207,15 @@ function check(hole: Hole, slot: Slot): void {
     hole.backticks > 1 ||
     (hole.backticks === 1 && (hole.before !== "" || hole.quoting === "quoted-heredoc"))
   ) {
-    fail("a value cannot stand here inside backticks; write $(…) instead");
+    fail("a value is not allowed here inside backticks: use $(…) instead");
   }
   if (hole.arithmetic && !INTEGER.test(slot.text)) {
-    fail("only an integer can stand where the shell calculates; put the value into a variable first");
+    fail("a value in shell arithmetic must be an integer; assign it to a variable first");
   }
   if (hole.names && ELEMENT.test(slot.text)) {
     fail("a value with a subscript cannot be the name of a shell variable");
   }
   if ((slot.words?.length ?? 0) > MAX_WORDS) {
-    fail(`| split made more than ${MAX_WORDS} words; write them to a file and use xargs`);
+    fail(`| split resulted in more than ${MAX_WORDS} words: write them to a file and use xargs`);
   }
 }

@@ -31,7 +31,7 @@ export function renderHeader(source: TemplateSource, values: Values): string {
     }
     const value = toText(evaluate(part.expression, values).value);
     if (/[\r\n\0]/.test(value)) {
-      throw new TemplateError("a value with a line break or NUL cannot stand in a header", part.offset);
+      throw new TemplateError("a header must not contain a value with a line break or NUL", part.offset);
     }
     text += value;
   }

@@ -33,7 +33,7 @@ function renderPart(part: Reference, place: Place, values: Values): string {
   const text = toText(evaluate(part.expression, values).value);
   if (place === "start" || isRaw(part.expression) || endsWith(part.expression, "urlencode")) return text;
   if (place !== "query" && /^\.{1,2}$/.test(text)) {
-    throw new TemplateError(`the value "${text}" cannot be a part of a URL's path`, part.offset);
+    throw new TemplateError(`the value "${text}" is not allowed in the path of a URL`, part.offset);
   }
   const encoded = encodeURIComponent(text.toWellFormed());
   if (place !== "authority") return encoded;

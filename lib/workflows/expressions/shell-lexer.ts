@@ -385,12 +385,12 @@ class ShellLexer {
     EXPANDED.lastIndex = at + 1;
     const found = EXPANDED.exec(this.#source);
     if (found === null) return;
-    const [, mark, name = ""] = found;
+    const [, prefix, name = ""] = found;
     const { kind } = this.#frames.top;
     this.#expansions.push({
       index: at,
       name,
-      indirect: mark === "!",
+      indirect: prefix === "!",
       arithmetic: this.#frames.isArithmetic(at),
       bare: kind === "command",
       list: this.#frames.list,

@@ -90,7 +90,7 @@ function isOwnText(expression: Expression, trusted: Trust | undefined): boolean 
 function judge(hole: Hole, filter: string | undefined): Omit<ShellWarning, "offset"> | undefined {
   if (hole.quoting === "comment") return undefined;
   if (hole.arithmetic) {
-    return { rule: "arithmetic", message: "only an integer can stand where the shell calculates" };
+    return { rule: "arithmetic", message: "a value in shell arithmetic must be an integer" };
   }
   if (filter !== undefined) {
     const message = `${filter} reads the value as part of its program: pass it as an argument of its own (--arg)`;

@@ -23,7 +23,7 @@ export function withHoles(
   for (const part of template.parts) {
     const text = isReference(part) ? asText(part) : part;
     if (isReference(part)) offset = part.offset;
-    if (text?.includes(HOLE)) throw new TemplateError("a NUL character cannot stand here", offset);
+    if (text?.includes(HOLE)) throw new TemplateError("a NUL character is not allowed here", offset);
     if (text === undefined && isReference(part)) references.push(part);
     source += text ?? HOLE;
   }

@@ -17,7 +17,7 @@ export function* eventBatches(drafts: Iterable<EventDraft>): Generator<EventDraf
   let writes = 0;
   let workspaces = new Set<string>();
   for (const draft of drafts) {
-    const kind = draft.tells ?? (canonicalTopic(draft.topic) === "asset.discovered" ? "asset" : undefined);
+    const kind = draft.effect ?? (canonicalTopic(draft.topic) === "asset.discovered" ? "asset" : undefined);
     const own = kind === undefined ? PLAIN_WRITES : EVENT_WRITES + RECORD_WRITES[kind];
     const workspace = kind === undefined ? undefined : workspaceOf(draft);
     const isNew = workspace !== undefined && !workspaces.has(workspace);

@@ -40,7 +40,10 @@ export async function readCause(
 /** Throws `bad_request` if a request has too many hops. */
 export function requireHopLimit(hop: number): void {
   if (hop > EVENT_HOPS_MAX)
-    throw new ApiError("bad_request", `${HOP_HEADER}: more than ${EVENT_HOPS_MAX} runs caused one another`);
+    throw new ApiError(
+      "bad_request",
+      `${HOP_HEADER}: more than ${EVENT_HOPS_MAX} runs triggered one another`,
+    );
 }
 
 const hopText = (runId: string, hop: number, rootCause: string | undefined): string =>

@@ -23,8 +23,8 @@ export async function sign(deps: Pick<Ports, "tables" | "clock">, text: string):
 
 /** Created on first use. */
 async function readKey(deps: Pick<Ports, "tables" | "clock">): Promise<string> {
-  const mark = await deps.tables.get(serviceTable, SIGNING_KEY);
-  if (mark?.key !== undefined) return mark.key;
+  const stored = await deps.tables.get(serviceTable, SIGNING_KEY);
+  if (stored?.key !== undefined) return stored.key;
   const key = randomBytes(KEY_BYTES).toString("base64url");
   const at = new Date(deps.clock.now()).toISOString();
   const kept = await deps.tables.update(serviceTable, SIGNING_KEY, { setIfMissing: { at, key } });

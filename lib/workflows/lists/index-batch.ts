@@ -1,15 +1,14 @@
 import type { Key } from "../../platform/tables.ts";
 import type { Entry } from "../../ranked-index/deltas.ts";
-import { pauseBefore } from "../../ranked-index/index-cache.ts";
+import { CONFLICT, PROGRESS, retryOnConflict } from "../../retry-on-conflict.ts";
 import { type IndexedFields, type List, type ListDeps, listItems, recordsOf } from "./list.ts";
 import { firstFitting, indexFields, NEW_ENTRIES_MAX, newEntry } from "./new-entries.ts";
 import { deletePendingEntries } from "./pending-entries.ts";
 import { newestFirst } from "./read-list.ts";
 import { entryKey, type PendingEntry, pendingKeys } from "./table.ts";
 
-/** Pending entries processed together, and attempts for each. */
+/** Pending entries processed together. */
 const MARKS_AT_ONCE = 20;
-const TRIES_MAX = 20;
 
 interface Fresh {
   readonly key: string;
@@ -23,9 +22,9 @@ interface Fresh {
 export async function indexBatch<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
-  marks: readonly PendingEntry[],
+  pendingEntries: readonly PendingEntry[],
 ): Promise<void> {
-  const ordered = marks.toSorted((one, other) => (one.sk < other.sk ? -1 : 1));
+  const ordered = pendingEntries.toSorted((one, other) => (one.sk < other.sk ? -1 : 1));
   for (let start = 0; start < ordered.length; start += MARKS_AT_ONCE) {
     const part = ordered.slice(start, start + MARKS_AT_ONCE);
     const records = await recordsOf(deps, list, [...new Set(part.flatMap(pendingKeys))]);
@@ -37,7 +36,7 @@ export async function indexBatch<Item extends Key>(
     );
     await deletePendingEntries(
       deps,
-      part.filter((mark) => pendingKeys(mark).every((key) => records.has(key))),
+      part.filter((pendingEntry) => pendingKeys(pendingEntry).every((key) => records.has(key))),
     );
   }
 }
@@ -49,8 +48,8 @@ async function takeAll<Item extends Key>(
   records: readonly Fresh[],
 ): Promise<void> {
   let left = [...records];
-  for (let attempt = 0; attempt < TRIES_MAX && left.length > 0; attempt += 1) {
-    await pauseBefore(attempt);
+  const takeSome = async () => {
+    if (left.length === 0) return;
     const part = new Map(
       firstFitting(left, ({ listed }) => listed, NEW_ENTRIES_MAX).map((one) => [one.key, one]),
     );
@@ -69,8 +68,10 @@ async function takeAll<Item extends Key>(
             left.map(({ key }) => entryKey(name, key)),
           )
         : new Set(taken.map(({ key }) => key));
-    if (held.size > 0) attempt = -1;
     left = left.filter(({ key }) => !held.has(key));
-  }
-  if (left.length > 0) throw new Error(`the index of the list ${name} is contended`);
+    return held.size > 0 ? PROGRESS : CONFLICT;
+  };
+  await retryOnConflict(takeSome, {
+    exceeded: () => new Error(`too many conflicts at the index of the list ${name}`),
+  });
 }

@@ -1,6 +1,6 @@
 import type { Key, Write } from "../../platform/tables.ts";
 import type { Entry, FieldChange } from "../../ranked-index/deltas.ts";
-import { pauseBefore } from "../../ranked-index/index-cache.ts";
+import { CONFLICT, PROGRESS, retryOnConflict } from "../../retry-on-conflict.ts";
 import { indexBatch } from "./index-batch.ts";
 import { hashOf, type IndexTask, type IndexTaskOf, indexTasks } from "./index-tasks.ts";
 import { allOf, type IndexedFields, type List, type ListDeps } from "./list.ts";
@@ -10,28 +10,30 @@ import { entryKey, type ListEntry, type ListName, listEntriesTable, type Pending
 
 /** Changed records indexed in one transaction, each with one or two writes. */
 const CHANGES_AT_ONCE = 24;
-const TRIES_MAX = 20;
 
 /**
  * Adds new records to the index of their list, oldest first, and updates changed ones. Idempotent. A record that is not
- * completely visible yet keeps its pending entry. `marks` are pending entries that were read before.
+ * completely visible yet keeps its pending entry. `pendingEntries` are pending entries that were read before.
  */
 export async function indexRecords<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
   keys: Iterable<string>,
-  marks: readonly PendingEntry[] = [],
+  pendingEntries: readonly PendingEntry[] = [],
 ): Promise<void> {
   let left = [...new Set(keys)];
-  let known = new Map(marks.map((mark) => [mark.sk, mark]));
-  for (let attempt = 0; attempt < TRIES_MAX && left.length > 0; attempt += 1) {
-    await pauseBefore(attempt);
+  let known = new Map(pendingEntries.map((pendingEntry) => [pendingEntry.sk, pendingEntry]));
+  const indexNext = async () => {
+    if (left.length === 0) return;
     const after = await indexSome(deps, list, await indexTasks(deps, list, left, known));
+    const isProgress = after.length < left.length;
     known = new Map();
-    if (after.length < left.length) attempt = -1;
     left = after;
-  }
-  if (left.length > 0) throw new Error(`the index of the list ${list.name} is contended`);
+    return isProgress ? PROGRESS : CONFLICT;
+  };
+  await retryOnConflict(indexNext, {
+    exceeded: () => new Error(`too many conflicts at the index of the list ${list.name}`),
+  });
 }
 
 /** Processes pending entries: all, or at most `most` of each partition. Returns their number. */
@@ -40,20 +42,20 @@ export async function indexPending<Item extends Key>(
   list: List<Item>,
   most?: number,
 ): Promise<number> {
-  const marks = await allOf(deps, list.name, "mark", most);
+  const pendingEntries = await allOf(deps, list.name, "pending", most);
   await indexBatch(
     deps,
     list,
-    marks.filter(({ keys }) => keys !== undefined),
+    pendingEntries.filter(({ keys }) => keys !== undefined),
   );
-  const own = marks.filter(({ keys }) => keys === undefined);
+  const own = pendingEntries.filter(({ keys }) => keys === undefined);
   await indexRecords(
     deps,
     list,
     own.map(({ sk }) => sk),
     own,
   );
-  return marks.length;
+  return pendingEntries.length;
 }
 
 /** Returns the keys that may need another attempt. */
@@ -65,10 +67,10 @@ async function indexSome<Item extends Key>(
   const listedOf = ([, { listed }]: Keyed<{ readonly listed: IndexedFields }>): IndexedFields => listed;
   const fresh = firstFitting(oldestFirst(kindOf(tasks, "fresh")), listedOf, NEW_ENTRIES_MAX);
   const changed = firstFitting(kindOf(tasks, "changed"), listedOf, CHANGES_AT_ONCE);
-  const done = kindOf(tasks, "done").map(([, { mark }]) => mark);
+  const done = kindOf(tasks, "done").map(([, { pendingEntry }]) => pendingEntry);
   const finished = new Set(done.map(({ sk }) => sk));
   if (fresh.length > 0 || changed.length > 0) {
-    const marks = new Map(fresh.map(([key, { mark }]) => [key, mark]));
+    const pendingEntries = new Map(fresh.map(([key, { pendingEntry }]) => [key, pendingEntry]));
     const byKey = new Map(fresh);
     const taken = await deps.lists[list.name].take({
       entries: fresh.map(([key, { listed }]): Entry => ({ key, ...indexFields(listed) })),
@@ -80,12 +82,12 @@ async function indexSome<Item extends Key>(
       // was indexed.
       ...(list.deletesWhenGone
         ? {
-            settle: (rows) =>
+            acknowledge: (rows) =>
               clearPendingEntries(
                 deps,
                 list.name,
                 rows.map(({ key }) => key),
-                marks,
+                pendingEntries,
               ),
           }
         : {}),
@@ -94,14 +96,14 @@ async function indexSome<Item extends Key>(
     for (const { key, added } of taken ?? []) {
       if (!added) continue;
       finished.add(key);
-      const mark = marks.get(key);
-      if (!list.deletesWhenGone && mark !== undefined) done.push(mark);
+      const pendingEntry = pendingEntries.get(key);
+      if (!list.deletesWhenGone && pendingEntry !== undefined) done.push(pendingEntry);
     }
     if (taken !== undefined) for (const [key] of changed) finished.add(key);
   }
   await deletePendingEntries(deps, done);
-  for (const [key, { mark }] of kindOf(tasks, "never"))
-    if (await leaveOut(deps, list.name, mark)) finished.add(key);
+  for (const [key, { pendingEntry }] of kindOf(tasks, "never"))
+    if (await leaveOut(deps, list.name, pendingEntry)) finished.add(key);
   return [...tasks.keys()].filter((key) => !finished.has(key));
 }
 
@@ -144,7 +146,7 @@ function freshWrites<Item extends Key>(
   task: IndexTaskOf<"fresh"> | undefined,
 ): Write[] {
   if (task === undefined) return [];
-  const { mark, listed } = task;
+  const { pendingEntry, listed } = task;
   const table = listEntriesTable;
   const put: Write[] = [];
   if (!forgets || !listed.final) {
@@ -152,7 +154,7 @@ function freshWrites<Item extends Key>(
   }
   if (!forgets) return put;
   // A record that was indexed and deleted before no longer has this pending entry, so the check fails.
-  const { pk, sk, token } = mark;
+  const { pk, sk, token } = pendingEntry;
   return [{ op: "check", table, key: { pk, sk }, when: [["token", "=", token]] }, ...put];
 }
 
@@ -169,7 +171,7 @@ function changeOf({ entry, listed }: IndexTaskOf<"changed">): FieldChange {
 function changeWrites(
   list: ListName,
   key: string,
-  { mark, entry, listed, forget }: IndexTaskOf<"changed">,
+  { pendingEntry, entry, listed, forget }: IndexTaskOf<"changed">,
 ): Write[] {
   const table = listEntriesTable;
   const when = [["revision", "=", entry.revision]] as const;
@@ -184,8 +186,8 @@ function changeWrites(
   const writes: Write[] = [
     forget ? { op: "delete", table, key: own, when } : { op: "put", table, item: next, when },
   ];
-  if (mark !== undefined) {
-    const { pk, sk, token } = mark;
+  if (pendingEntry !== undefined) {
+    const { pk, sk, token } = pendingEntry;
     writes.push({ op: "delete", table, key: { pk, sk }, when: [["token", "=", token]] });
   }
   return writes;

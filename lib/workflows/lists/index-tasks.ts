@@ -7,20 +7,20 @@ import { entryKey, type ListEntry, type PendingEntry, pendingKey } from "./table
 export type IndexTask =
   | {
       readonly is: "fresh";
-      readonly mark: PendingEntry;
+      readonly pendingEntry: PendingEntry;
       readonly listed: IndexedFields;
       readonly order: string;
     }
   | {
       readonly is: "changed";
-      readonly mark: PendingEntry | undefined;
+      readonly pendingEntry: PendingEntry | undefined;
       readonly entry: ListEntry;
       readonly listed: IndexedFields;
       readonly forget: boolean;
     }
-  | { readonly is: "done"; readonly mark: PendingEntry }
+  | { readonly is: "done"; readonly pendingEntry: PendingEntry }
   /** The record was deleted before it was indexed. */
-  | { readonly is: "never"; readonly mark: PendingEntry };
+  | { readonly is: "never"; readonly pendingEntry: PendingEntry };
 
 export type IndexTaskOf<Kind extends IndexTask["is"]> = Extract<IndexTask, { is: Kind }>;
 
@@ -47,12 +47,12 @@ export async function indexTasks<Item extends Key>(
       keys.map((key) => entryKey(list.name, key)),
     ),
   ]);
-  const marks = new Map<string, PendingEntry>([...before, ...read]);
-  const known = keys.filter((key) => marks.has(key) || entries.has(key));
+  const pendingEntries = new Map<string, PendingEntry>([...before, ...read]);
+  const known = keys.filter((key) => pendingEntries.has(key) || entries.has(key));
   const records = await recordsOf(deps, list, known);
   const tasks = new Map<string, IndexTask>();
   for (const key of known) {
-    const task = taskFor(list, marks.get(key), entries.get(key), records.get(key));
+    const task = taskFor(list, pendingEntries.get(key), entries.get(key), records.get(key));
     if (task !== undefined) tasks.set(key, task);
   }
   return tasks;
@@ -61,21 +61,21 @@ export async function indexTasks<Item extends Key>(
 /** Undefined if there is nothing to do, or the record is not completely visible yet. */
 function taskFor<Item extends Key>(
   list: List<Item>,
-  mark: PendingEntry | undefined,
+  pendingEntry: PendingEntry | undefined,
   entry: ListEntry | undefined,
   record: Item | undefined,
 ): IndexTask | undefined {
-  if (mark !== undefined && !isWhole(list, mark, record)) return undefined;
+  if (pendingEntry !== undefined && !isWhole(list, pendingEntry, record)) return undefined;
   const listed = record === undefined ? NOWHERE : list.indexedFields(record);
   if (entry === undefined) {
-    if (mark === undefined) return undefined;
-    if (record === undefined) return { is: "never", mark };
-    return { is: "fresh", mark, listed, order: list.orderOf(record) };
+    if (pendingEntry === undefined) return undefined;
+    if (record === undefined) return { is: "never", pendingEntry };
+    return { is: "fresh", pendingEntry, listed, order: list.orderOf(record) };
   }
-  if (record === undefined && mark === undefined) return undefined;
+  if (record === undefined && pendingEntry === undefined) return undefined;
   const forget = list.deletesWhenGone && listed.final;
-  if (forget || hasChanged(entry, listed)) return { is: "changed", mark, entry, listed, forget };
-  return mark === undefined ? undefined : { is: "done", mark };
+  if (forget || hasChanged(entry, listed)) return { is: "changed", pendingEntry, entry, listed, forget };
+  return pendingEntry === undefined ? undefined : { is: "done", pendingEntry };
 }
 
 function isWhole<Item extends Key>(

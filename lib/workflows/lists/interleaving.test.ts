@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { Listing } from "../../http/page.ts";
 import type { Tables } from "../../platform/tables.ts";
 import { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import { hostileSteps, tornTables } from "../../ranked-index/test-torn-tables.ts";
@@ -11,7 +12,7 @@ import { findRuns, type RunFilters, runList, runPendingWrite } from "../runs/run
 import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
 import { indexPending, indexRecords } from "./index-list.ts";
 import { type ListDeps, listIndexes } from "./list.ts";
-import { type Listing, readList } from "./read-list.ts";
+import { readList } from "./read-list.ts";
 import { batchPendingWrite, listPartitions, pendingWrite } from "./table.ts";
 
 /** Merges often, so that a few records go through all parts of the index. */
@@ -65,10 +66,10 @@ function expectOnce(shown: readonly unknown[], due: readonly unknown[]): void {
 
 async function expectNothingLeft({ tables }: ListDeps): Promise<void> {
   const partitions = [
-    ...listPartitions("runs", "mark"),
+    ...listPartitions("runs", "pending"),
     ...listPartitions("runs", "entry"),
-    ...listPartitions("assets", "mark"),
-    ...listPartitions("dead-letters", "mark"),
+    ...listPartitions("assets", "pending"),
+    ...listPartitions("dead-letters", "pending"),
   ];
   for (const pk of partitions)
     expect((await tables.query({ name: "list-entries", indexes: {} }, { pk })).items).toEqual([]);
@@ -184,12 +185,12 @@ it("finds every asset by its latest fields, with partly visible transactions and
 
         const tell = (asset_value: string, source: string, title: string) => {
           id += 1;
-          const listed_mark = String(id);
-          const set = { asset_value, workspace: "w", asset_type: "t", source, title, listed_mark };
+          const list_token = String(id);
+          const set = { asset_value, workspace: "w", asset_type: "t", source, title, list_token };
           const change = { set, setIfMissing: { id, created_at: "2026" } };
           const key = assetKey("w", asset_value);
           const update = { op: "update", table: assetsTable, key, change } as const;
-          return { update, mark: pendingWrite("assets", key.pk, listed_mark), key: key.pk };
+          return { update, mark: pendingWrite("assets", key.pk, list_token), key: key.pk };
         };
         const emitter = async (): Promise<void> => {
           for (const [asset_value, source, title] of told) {
@@ -275,10 +276,10 @@ it("lists every remaining dead letter, with partly visible transactions and two 
         const receiver = async (): Promise<void> => {
           for (const [at, gone] of redriven.entries()) {
             const id = `letter-${at}`;
-            const item = { ...deadLetterKey(id), id, received_at: `2026-${at}`, listed_mark: `in-${at}` };
+            const item = { ...deadLetterKey(id), id, received_at: `2026-${at}`, list_token: `in-${at}` };
             await write(tables, [
               { op: "put", table: deadLettersTable, item },
-              pendingWrite("dead-letters", id, item.listed_mark),
+              pendingWrite("dead-letters", id, item.list_token),
             ]);
             if (!gone) here.add(id);
             if (!gone) continue;

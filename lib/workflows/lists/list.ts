@@ -79,7 +79,7 @@ export async function listItems(
 export async function allOf(
   deps: Pick<Ports, "tables">,
   list: ListName,
-  kind: "mark" | "entry",
+  kind: "pending" | "entry",
   most?: number,
 ): Promise<(PendingEntry & ListEntry)[]> {
   const parts = listPartitions(list, kind).map((pk) => readAll(deps, listEntriesTable, { pk }, most));

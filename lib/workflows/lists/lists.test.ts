@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { resendPending } from "../../events/log/process.ts";
+import type { PageRequest } from "../../http/page.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { collectPages, onTopic, storeWorkflow } from "../../testing/test-workflows.ts";
 import { type AssetFilters, listAssets } from "../assets/list.ts";
@@ -15,19 +16,22 @@ import { getRun, listRuns } from "../runs/read.ts";
 import { resendStalledRuns } from "../runs/resend-stalled.ts";
 import type { RunFilters } from "../runs/run-list.ts";
 import { startRun } from "../runs/start.ts";
-import type { PageQuery } from "./read-list.ts";
 
 const EVERYTHING = { offset: 0, limit: 1_000 };
 
-const runIds = async ({ deps }: TestDeps, filters: RunFilters = {}, page: PageQuery = EVERYTHING) => {
+const runIds = async ({ deps }: TestDeps, filters: RunFilters = {}, page: PageRequest = EVERYTHING) => {
   const { total, items } = await listRuns(deps, filters, page);
   return { total, ids: (await collectPages(items)).map(({ run_id }) => run_id) };
 };
-const assetValues = async ({ deps }: TestDeps, filters: AssetFilters = {}, page: PageQuery = EVERYTHING) => {
+const assetValues = async (
+  { deps }: TestDeps,
+  filters: AssetFilters = {},
+  page: PageRequest = EVERYTHING,
+) => {
   const { total, items } = await listAssets(deps, filters, page);
   return { total, ids: (await collectPages(items)).map(({ asset_value }) => asset_value) };
 };
-const letterIds = async ({ deps }: TestDeps, page: PageQuery = EVERYTHING) => {
+const letterIds = async ({ deps }: TestDeps, page: PageRequest = EVERYTHING) => {
   const { total, items } = await listDeadLetters(deps, page);
   return { total, ids: (await collectPages(items)).map(({ id }) => id) };
 };
@@ -105,7 +109,11 @@ function ignoreRefusals(error: unknown): void {
 }
 
 /** Returns the ids on a page that match, newest first. */
-const pageOf = <Item>(items: readonly Item[], id: (item: Item) => string, { offset, limit }: PageQuery) => ({
+const pageOf = <Item>(
+  items: readonly Item[],
+  id: (item: Item) => string,
+  { offset, limit }: PageRequest,
+) => ({
   total: items.length,
   ids: items
     .map(id)
@@ -114,7 +122,7 @@ const pageOf = <Item>(items: readonly Item[], id: (item: Item) => string, { offs
 });
 
 /** Fields that never change are exact at any time, and so is the status of a run. */
-async function expectExact(test: TestDeps, model: Model, page: PageQuery): Promise<void> {
+async function expectExact(test: TestDeps, model: Model, page: PageRequest): Promise<void> {
   const runs = await Promise.all(
     model.runs.map(async (run) => ({ ...run, status: (await getRun(test.deps, run.id)).status })),
   );
@@ -281,7 +289,7 @@ describe("a list", () => {
     await emitEvent(test.deps, { topic: "assets.new", data: { value: "a" } });
     await test.drain();
     const left = await Promise.all(
-      ["runs#mark", "runs#entry", "assets#mark"].flatMap((kind) =>
+      ["runs#pending", "runs#entry", "assets#pending"].flatMap((kind) =>
         [0, 1].map((shard) =>
           test.deps.tables.query({ name: "list-entries", indexes: {} }, { pk: `${kind}#${shard}` }),
         ),

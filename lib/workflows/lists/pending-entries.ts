@@ -1,18 +1,18 @@
 import type { Ports } from "../../platform/ports.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { listItems } from "./list.ts";
 import { type ListName, listEntriesTable, type PendingEntry, pendingKey } from "./table.ts";
 
 /** Pending entries deleted in one transaction. */
 const DELETED_AT_ONCE = 100;
-const TRIES_MAX = 20;
 
 /** Deletes pending entries that have not changed since they were read; returns the others. */
 export async function deletePendingEntries(
   deps: Pick<Ports, "tables">,
-  marks: readonly PendingEntry[],
+  pendingEntries: readonly PendingEntry[],
 ): Promise<PendingEntry[]> {
   const kept: PendingEntry[] = [];
-  let left = [...marks];
+  let left = [...pendingEntries];
   while (left.length > 0) {
     const part = left.slice(0, DELETED_AT_ONCE);
     const outcome = await deps.tables.write(
@@ -25,7 +25,7 @@ export async function deletePendingEntries(
     );
     const failed = outcome.ok ? [] : part.filter((_, at) => outcome.failed.includes(at));
     kept.push(...failed);
-    const again = outcome.ok ? [] : part.filter((mark) => !failed.includes(mark));
+    const again = outcome.ok ? [] : part.filter((pendingEntry) => !failed.includes(pendingEntry));
     left = [...again, ...left.slice(DELETED_AT_ONCE)];
   }
   return kept;
@@ -46,12 +46,15 @@ export async function clearPendingEntries(
       deps,
       some.map((key) => pendingKey(list, key)),
     );
-  let marks = keys.every((key) => known.has(key)) ? known : await read(keys);
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const open = keys.flatMap((key) => marks.get(key) ?? []).filter(({ gone }) => gone !== true);
+  let pendingEntries = keys.every((key) => known.has(key)) ? known : await read(keys);
+  const clear = async () => {
+    const open = keys.flatMap((key) => pendingEntries.get(key) ?? []).filter(({ gone }) => gone !== true);
     const failed = await deletePendingEntries(deps, open);
     if (failed.length === 0) return;
-    marks = await read(failed.map(({ sk }) => sk));
-  }
-  throw new Error(`the marks of the list ${list} are contended`);
+    pendingEntries = await read(failed.map(({ sk }) => sk));
+    return CONFLICT;
+  };
+  await retryOnConflict(clear, {
+    exceeded: () => new Error(`too many conflicts at the pending entries of the list ${list}`),
+  });
 }

@@ -1,19 +1,10 @@
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Key } from "../../platform/tables.ts";
 import { toRow } from "../../ranked-index/deltas.ts";
 import { pageSizeOf } from "../../ranked-index/page-size.ts";
-import { type Filter, type Found, passes, toTests, type View } from "../../ranked-index/view.ts";
+import { type Filter, type FoundRecord, matchesTests, toTests, type View } from "../../ranked-index/view.ts";
 import { allOf, type List, type ListDeps, listItems, recordsOf } from "./list.ts";
 import { entryKey, pendingKeys } from "./table.ts";
-
-export interface PageQuery {
-  readonly offset: number;
-  readonly limit: number;
-}
-
-export interface Listing<Item> {
-  readonly total: number;
-  readonly items: AsyncIterable<Item[]>;
-}
 
 /** A record and its number in the index. */
 export interface Numbered<Item> {
@@ -33,7 +24,7 @@ export async function readList<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
   filters: readonly Filter[],
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<Item>> {
   const { view, fresh } = await readTogether(deps, list, filters);
   return assemble(deps, list, { view, fresh, late: [] }, page);
@@ -80,7 +71,7 @@ export async function readTogether<Item extends Key>(
 
 /** Returns the keys of all pending entries, without duplicates. */
 async function markedOf<Item extends Key>(deps: ListDeps, { name }: List<Item>): Promise<string[]> {
-  return [...new Set((await allOf(deps, name, "mark")).flatMap(pendingKeys))];
+  return [...new Set((await allOf(deps, name, "pending")).flatMap(pendingKeys))];
 }
 
 const entriesOf = <Item extends Key>(deps: ListDeps, { name }: List<Item>, keys: readonly string[]) =>
@@ -93,12 +84,12 @@ const entriesOf = <Item extends Key>(deps: ListDeps, { name }: List<Item>, keys:
 export function mapped<Item, Made>(
   { total, items }: Listing<Item>,
   make: (item: Item) => Made,
-): { total: number; items: AsyncIterable<Made[]> } {
+): Listing<Made> {
   return { total, items: eachMapped(items, make) };
 }
 
 async function* eachMapped<Item, Made>(
-  pages: AsyncIterable<Item[]>,
+  pages: AsyncIterable<readonly Item[]>,
   make: (item: Item) => Made,
 ): AsyncGenerator<Made[]> {
   for await (const page of pages) yield page.map(make);
@@ -118,7 +109,7 @@ export function passing<Item extends Key>(
   const tests = toTests(filters);
   return (item) => {
     const { fields, text } = list.indexedFields(item);
-    return passes(toRow({ key: item.pk, fields, ...(text === undefined ? {} : { text }) }, 0), tests);
+    return matchesTests(toRow({ key: item.pk, fields, ...(text === undefined ? {} : { text }) }, 0), tests);
   };
 }
 
@@ -127,7 +118,7 @@ export async function assemble<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
   { view, fresh, late }: Together<Item> & { readonly late: readonly Numbered<Item>[] },
-  { offset, limit }: PageQuery,
+  { offset, limit }: PageRequest,
 ): Promise<Listing<Item>> {
   const shown = fresh.slice(offset, offset + limit);
   const from = Math.max(0, offset - fresh.length);
@@ -138,12 +129,12 @@ export async function assemble<Item extends Key>(
   };
 }
 
-type Place<Item> = Found | Numbered<Item>;
+type Place<Item> = FoundRecord | Numbered<Item>;
 
 async function merged<Item>(
   view: View,
   late: readonly Numbered<Item>[],
-  { offset, limit }: PageQuery,
+  { offset, limit }: PageRequest,
 ): Promise<Place<Item>[]> {
   if (late.length === 0) return view.page({ offset, limit });
   // At most all of the late records come before the requested offset.

@@ -40,14 +40,14 @@ export const listEntriesTable: TableSpec<PendingEntry & ListEntry> = { name: "li
 /** Number of partitions for pending entries and entries: one takes a thousand writes per second in AWS. */
 const SHARDS = 2;
 
-type Kind = "mark" | "entry";
+type Kind = "pending" | "entry";
 
 const keyOf = (list: ListName, kind: Kind, key: string): Key => ({
   pk: `${list}#${kind}#${key.charCodeAt(key.length - 1) % SHARDS}`,
   sk: key,
 });
 
-export const pendingKey = (list: ListName, key: string): Key => keyOf(list, "mark", key);
+export const pendingKey = (list: ListName, key: string): Key => keyOf(list, "pending", key);
 
 export const entryKey = (list: ListName, key: string): Key => keyOf(list, "entry", key);
 

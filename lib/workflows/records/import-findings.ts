@@ -11,16 +11,16 @@ const LINE_MAX_LENGTH = 1024 * 1024;
 const UNDER_WAY = 8;
 const FAULTS_SHOWN = 10;
 
-export const importAnswer = z
+export const importResponse = z
   .object({
     message: z.string(),
     workspace: z.string(),
     format: z.string(),
-    lines: z.int().describe("Lines that are neither blank nor remarks"),
+    lines: z.int().describe("Number of lines that are neither blank nor comments"),
     assets: z.object({ discovered: z.int(), updated: z.int(), unchanged: z.int() }),
     vulnerabilities: z.object({ found: z.int(), known: z.int() }),
-    skipped: z.int().describe("Lines that could not be taken"),
-    errors: z.array(z.object({ line: z.int(), message: z.string() })).describe("The first of them"),
+    skipped: z.int().describe("Number of lines that could not be imported"),
+    errors: z.array(z.object({ line: z.int(), message: z.string() })).describe("The first of these lines"),
   })
   .meta({ id: "ImportAnswer" });
 
@@ -40,9 +40,9 @@ export interface ImportRequest {
 export async function importFindings(
   deps: EventDeps,
   { text, workspace, format: wanted, source }: ImportRequest,
-): Promise<z.infer<typeof importAnswer>> {
+): Promise<z.infer<typeof importResponse>> {
   const first = firstLine(text);
-  if (first === undefined) throw new ApiError("bad_request", "body: must have a line");
+  if (first === undefined) throw new ApiError("bad_request", "body: must have at least one line");
   checkLines(text);
   const format = wanted ?? detectFormat(first);
   const base = {
@@ -64,11 +64,11 @@ export async function importFindings(
       }
       if (read.asset !== undefined) {
         assets += 1;
-        yield { ...base, topic: "asset.discovered", tells: "asset", data: read.asset };
+        yield { ...base, topic: "asset.discovered", effect: "asset", data: read.asset };
       }
       if (read.vulnerability === undefined) continue;
       vulnerabilities += 1;
-      yield { ...base, topic: "vuln.found", tells: "vulnerability", data: read.vulnerability };
+      yield { ...base, topic: "vuln.found", effect: "vulnerability", data: read.vulnerability };
     }
   };
   const batches = eventBatches(findings());

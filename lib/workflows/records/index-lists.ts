@@ -18,7 +18,7 @@ export type IndexedEvent = Pick<StoredEvent, "topic" | "run_id">;
 const ENDS_OF_RUNS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 
 /** Pending entries of each partition that are processed along with a message: usually all of them. */
-const MARKS_A_PARTITION = 250;
+const PENDING_PER_PARTITION = 250;
 /** Maximum number of unfinished runs outside of the index; a read has to look at each of them. */
 const RUNS_WAITING_MAX = 30;
 /** Pending entries of each partition per pass of a sweep, and maximum number of passes. */
@@ -45,12 +45,14 @@ export async function indexEventRecords(
   await Promise.all([
     indexSteps(deps, ended),
     ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
-    some("asset.discovered", "asset.updated") ? indexPending(deps, assetList, MARKS_A_PARTITION) : undefined,
-    some("vuln.found") ? indexPending(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,
-    some("run.started", "asset.discovered", "vuln.found")
-      ? indexPending(deps, workspaceList, MARKS_A_PARTITION)
+    some("asset.discovered", "asset.updated")
+      ? indexPending(deps, assetList, PENDING_PER_PARTITION)
       : undefined,
-    ended.length > 0 ? indexPending(deps, artifactList, MARKS_A_PARTITION) : undefined,
+    some("vuln.found") ? indexPending(deps, vulnerabilityList, PENDING_PER_PARTITION) : undefined,
+    some("run.started", "asset.discovered", "vuln.found")
+      ? indexPending(deps, workspaceList, PENDING_PER_PARTITION)
+      : undefined,
+    ended.length > 0 ? indexPending(deps, artifactList, PENDING_PER_PARTITION) : undefined,
   ]);
 }
 
@@ -59,10 +61,16 @@ export async function indexEventRecords(
  * creation order. Unfinished runs are indexed when there are too many of them.
  */
 async function indexRuns(deps: ListDeps, ended: readonly string[]): Promise<void> {
-  const marks = await allOf(deps, runList.name, "mark", MARKS_A_PARTITION);
+  const pendingEntries = await allOf(deps, runList.name, "pending", PENDING_PER_PARTITION);
   const endedIds = new Set(ended);
-  const last = marks.reduce((max, { sk, order = "" }) => (endedIds.has(sk) && order > max ? order : max), "");
-  const due = marks.length > RUNS_WAITING_MAX ? marks : marks.filter(({ order = "" }) => order <= last);
+  const last = pendingEntries.reduce(
+    (max, { sk, order = "" }) => (endedIds.has(sk) && order > max ? order : max),
+    "",
+  );
+  const due =
+    pendingEntries.length > RUNS_WAITING_MAX
+      ? pendingEntries
+      : pendingEntries.filter(({ order = "" }) => order <= last);
   await indexRecords(deps, runList, [...due.map(({ sk }) => sk), ...ended], due);
 }
 
@@ -89,7 +97,7 @@ export async function sweepLists(deps: ListDeps): Promise<void> {
 
 async function sweepMarks<Item extends Key>(deps: ListDeps, list: List<Item>): Promise<void> {
   for (let sweep = 0; sweep < SWEEPS_MAX; sweep += 1) {
-    const marks = await indexPending(deps, list, SWEPT_A_PARTITION);
-    if (marks < SWEPT_A_PARTITION) return;
+    const pendingEntries = await indexPending(deps, list, SWEPT_A_PARTITION);
+    if (pendingEntries < SWEPT_A_PARTITION) return;
   }
 }

@@ -1,4 +1,4 @@
-import type { EventDraft, EventEffects, ToldKind } from "../../events/publish.ts";
+import type { EffectKind, EventDraft, EventEffects } from "../../events/publish.ts";
 import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { applyArtifactEvents } from "../artifacts/artifact-effects.ts";
@@ -39,22 +39,22 @@ export type RecordDeps = Pick<Ports, "tables" | "ids"> & AssetDeps & Vulnerabili
  */
 export function recordEffects(deps: RecordDeps): EventEffects {
   return {
-    settle: async (drafts, at) => {
+    apply: async (drafts, at) => {
       const kinds = drafts.map(kindOf);
       if (kinds.every((kind) => kind === undefined)) return { drafts, writes: [] };
-      const of = (kind: ToldKind): RecordEvent[] =>
-        drafts.flatMap((draft, place) => (kinds[place] === kind ? [{ at: place, draft }] : []));
+      const of = (kind: EffectKind): RecordEvent[] =>
+        drafts.flatMap((draft, index) => (kinds[index] === kind ? [{ at: index, draft }] : []));
       const settled = await Promise.all([
-        settleAll(of("asset"), (tellings) => applyAssetEvents(deps, tellings, at)),
-        settleAll(of("vulnerability"), (tellings) => applyVulnerabilityEvents(deps, tellings, at)),
-        settleAll(of("artifact"), (tellings) => applyArtifactEvents(deps, tellings, at)),
-        settleAll(of("totals"), async (tellings) => settleTotals(tellings)),
-        settleAll(of("run"), async (tellings) => settleRuns(tellings)),
+        applyAll(of("asset"), (events) => applyAssetEvents(deps, events, at)),
+        applyAll(of("vulnerability"), (events) => applyVulnerabilityEvents(deps, events, at)),
+        applyAll(of("artifact"), (events) => applyArtifactEvents(deps, events, at)),
+        applyAll(of("totals"), async (events) => applyTotals(events)),
+        applyAll(of("run"), async (events) => applyRuns(events)),
       ]);
       const named = new Map(settled.flatMap((one) => [...one.named]));
       const changes = settled.flatMap(({ workspaces }) => workspaces);
       return {
-        drafts: drafts.flatMap((draft, place) => (named.has(place) ? (named.get(place) ?? []) : [draft])),
+        drafts: drafts.flatMap((draft, index) => (named.has(index) ? (named.get(index) ?? []) : [draft])),
         writes: [...settled.flatMap(({ writes }) => writes), ...(await workspaceWrites(deps, changes, at))],
       };
     },
@@ -62,19 +62,19 @@ export function recordEffects(deps: RecordDeps): EventEffects {
 }
 
 /** A `run.started` that a caller emits has no effect on runs. */
-const kindOf = ({ topic, tells }: EventDraft): ToldKind | undefined =>
-  tells ?? (canonicalTopic(topic) === "asset.discovered" ? "asset" : undefined);
+const kindOf = ({ topic, effect }: EventDraft): EffectKind | undefined =>
+  effect ?? (canonicalTopic(topic) === "asset.discovered" ? "asset" : undefined);
 
 const NOTHING: RecordEffects = { named: new Map(), writes: [], workspaces: [] };
 
-const settleAll = async (
-  tellings: readonly RecordEvent[],
-  settle: (tellings: readonly RecordEvent[]) => Promise<RecordEffects>,
-): Promise<RecordEffects> => (tellings.length === 0 ? NOTHING : settle(tellings));
+const applyAll = async (
+  events: readonly RecordEvent[],
+  settle: (events: readonly RecordEvent[]) => Promise<RecordEffects>,
+): Promise<RecordEffects> => (events.length === 0 ? NOTHING : settle(events));
 
 /** Counters that workflows report; they record no events. */
-function settleTotals(tellings: readonly RecordEvent[]): RecordEffects {
-  const workspaces = tellings.flatMap(({ draft }): WorkspaceChange[] => {
+function applyTotals(events: readonly RecordEvent[]): RecordEffects {
+  const workspaces = events.flatMap(({ draft }): WorkspaceChange[] => {
     const { counter, add } = draft.data;
     const reported = REPORTED.find((name) => name === counter);
     if (reported === undefined || !Number.isSafeInteger(add)) return [];
@@ -82,18 +82,18 @@ function settleTotals(tellings: readonly RecordEvent[]): RecordEffects {
       { workspace: workspaceOf(draft), add: { [`reported_${reported satisfies Reported}`]: Number(add) } },
     ];
   });
-  return { named: new Map(tellings.map(({ at }) => [at, undefined])), writes: [], workspaces };
+  return { named: new Map(events.map(({ at }) => [at, undefined])), writes: [], workspaces };
 }
 
 /** Each run creates its workspace if that is new, and adds the pending entry of its steps. */
-function settleRuns(tellings: readonly RecordEvent[]): RecordEffects {
-  const workspaces = tellings.map(
+function applyRuns(events: readonly RecordEvent[]): RecordEffects {
+  const workspaces = events.map(
     ({ draft }): WorkspaceChange => ({
       workspace: workspaceOf(draft),
       run: { workflow: draft.workflow_name ?? "" },
     }),
   );
-  const writes = tellings.flatMap(({ draft }) =>
+  const writes = events.flatMap(({ draft }) =>
     draft.run_id === undefined ? [] : [stepsPendingWrite(draft.run_id)],
   );
   return { named: new Map(), writes, workspaces };

@@ -19,7 +19,7 @@ export interface RemoteProcess {
   abandon(): void;
 }
 
-/** Starts a launcher. Rejects with StepFailed. */
+/** Starts a launcher. Rejects with StepFailedError. */
 export type StartProcess = (output: OutputFiles) => Promise<RemoteProcess>;
 
 /** Waits for a command to end; kills it on timeout or abort. */

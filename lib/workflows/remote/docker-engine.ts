@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type Docker from "dockerode";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 
 /** Timeout of one request to the engine that does not wait for a command, milliseconds. */
 export const REQUEST_MS = 60_000;
@@ -16,7 +16,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
 ]);
 
-/** Loads the client for the engine's address. Throws StepFailed for an invalid address. */
+/** Loads the client for the engine's address. Throws StepFailedError for an invalid address. */
 export async function dockerClient(dockerHost: string | undefined): Promise<Docker> {
   const options = addressOf(dockerHost);
   const { default: Client } = await import("dockerode");
@@ -30,20 +30,20 @@ function addressOf(dockerHost: string | undefined): Docker.DockerOptions {
   if (socketPath !== undefined) return { socketPath, host: undefined } as unknown as Docker.DockerOptions;
   const url = URL.canParse(dockerHost) ? new URL(dockerHost) : undefined;
   if (url === undefined || !["tcp:", "http:", "https:"].includes(url.protocol))
-    throw new StepFailed("DOCKER_HOST: must be unix:///path or tcp://host:port");
+    throw new StepFailedError("DOCKER_HOST: must be unix:///path or tcp://host:port");
   const secure = url.protocol === "https:" || url.port === "2376";
   return { host: url.hostname, port: url.port || 2375, protocol: secure ? "https" : "http" };
 }
 
 /** The engine's error as a failure of the step. */
-export function engineFailure(what: string, error: unknown): StepFailed {
-  if (error instanceof StepFailed) return error;
+export function engineFailure(what: string, error: unknown): StepFailedError {
+  if (error instanceof StepFailedError) return error;
   const { code, name, json, message = String(error) } = error as EngineError;
   if (code !== undefined && UNREACHABLE.has(code))
-    return new StepFailed(`no Docker engine answers (${code}): start one, or set DOCKER_HOST`);
+    return new StepFailedError(`the Docker engine does not respond (${code}): start it, or set DOCKER_HOST`);
   if (name === "AbortError" || name === "TimeoutError")
-    return new StepFailed(`${what}: the engine gave no answer in time`);
-  return new StepFailed(`${what}: ${json?.message ?? json?.cause ?? message}`);
+    return new StepFailedError(`${what}: the engine did not respond in time`);
+  return new StepFailedError(`${what}: ${json?.message ?? json?.cause ?? message}`);
 }
 
 interface EngineError {
@@ -70,7 +70,7 @@ export function brief(wanted?: Wanted, milliseconds = REQUEST_MS): AbortSignal {
   return AbortSignal.any([wanted.signal, AbortSignal.timeout(Math.min(milliseconds, wanted.timeoutMs))]);
 }
 
-/** Pulls the image if the engine does not have it. Rejects with StepFailed. */
+/** Pulls the image if the engine does not have it. Rejects with StepFailedError. */
 export async function requireImage(docker: Docker, image: string, wanted: Wanted): Promise<void> {
   try {
     // The client's pull accepts no signal.
@@ -91,7 +91,7 @@ export async function requireImage(docker: Docker, image: string, wanted: Wanted
       });
     });
   } catch (error) {
-    throw engineFailure(`image ${image} is not there and could not be pulled`, error);
+    throw engineFailure(`image ${image} does not exist and could not be pulled`, error);
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { follow, type RemoteProcess } from "./command.ts";
 import { brief, engineFailure, requireImage, statusOf } from "./docker-engine.ts";
 import { killScript, LAUNCH, launcherInput } from "./launcher.ts";
@@ -76,7 +76,7 @@ const EXIT_CODE_EVERY_MS = 20;
 
 /**
  * Opens a container for a step: its own, removed with the step, or the run's if the step asks for a persistent one.
- * Processes of earlier attempts are killed first. Rejects with StepFailed.
+ * Processes of earlier attempts are killed first. Rejects with StepFailedError.
  */
 export async function openContainer(
   docker: Docker,
@@ -169,7 +169,7 @@ async function create(
     // Another step of the run may have created it concurrently.
     const made = await existing();
     if (made !== undefined) return made;
-    throw engineFailure("the container could not be made", error);
+    throw engineFailure("the container could not be created", error);
   }
 }
 
@@ -204,7 +204,7 @@ async function removeEarlier(docker: Docker, use: RemoteUse): Promise<void> {
     for (const { Id, Labels } of left)
       if (Labels[LABELS.persistent] === undefined) await removeContainer(docker.getContainer(Id));
   } catch (error) {
-    throw engineFailure("what an earlier attempt has left could not be removed", error);
+    throw engineFailure("the leftovers of an earlier attempt could not be removed", error);
   }
 }
 
@@ -260,5 +260,5 @@ async function exitCode(exec: Docker.Exec): Promise<number> {
   } catch (error) {
     throw engineFailure("the command's exit code is not known", error);
   }
-  throw new StepFailed("the connection to the container was lost");
+  throw new StepFailedError("the connection to the container was lost");
 }

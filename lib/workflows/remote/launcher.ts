@@ -1,4 +1,4 @@
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { shellQuote } from "../expressions/shell-quote.ts";
 
 /*
@@ -45,7 +45,7 @@ const INPUT_MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * The launcher's input: values are assigned as quoted text before the script that expands them, so that they are never
- * syntax. Throws StepFailed if a value contains a NUL or the input is too large.
+ * syntax. Throws StepFailedError if a value contains a NUL or the input is too large.
  */
 export function launcherInput(command: {
   readonly script: string;
@@ -64,9 +64,9 @@ export function launcherInput(command: {
   const { workdir } = command;
   if (workdir !== undefined) lines.push(`CDPATH= cd -- ${shellQuote(workdir)} || exit`);
   const text = Buffer.from([...lines, command.script].join("\n"));
-  if (text.includes(0)) throw new StepFailed("a command of another machine cannot hold a NUL");
+  if (text.includes(0)) throw new StepFailedError("a remote command must not contain a NUL");
   if (text.length > INPUT_MAX_BYTES)
-    throw new StepFailed(`the command and its values have more than ${INPUT_MAX_BYTES} bytes`);
+    throw new StepFailedError(`the command and its values have more than ${INPUT_MAX_BYTES} bytes`);
   return Buffer.concat([Buffer.from(`${text.length}\n${command.token}\n`), text]);
 }
 

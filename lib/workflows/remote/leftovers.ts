@@ -88,7 +88,7 @@ export class Leftovers {
       removed += 1;
     }
     this.#told = false;
-    if (removed > 0) log.info("containers removed that were left", { count: removed });
+    if (removed > 0) log.info("removed leftover containers", { count: removed });
     const runs = new Set(found.map(({ Labels }) => Labels[LABELS.run]));
     for (const [runId, { active }] of this.#uses)
       if (active === 0 && !runs.has(runId)) this.#uses.delete(runId);
@@ -112,7 +112,7 @@ export class Leftovers {
       this.#sweeping = this.sweep().catch((error: unknown) => {
         // Logged once, since the engine may be unavailable for long.
         if (!this.#told)
-          this.#options.log.warn("containers that were left could not be looked for", {
+          this.#options.log.warn("searching for leftover containers failed", {
             error: String(error),
           });
         this.#told = true;

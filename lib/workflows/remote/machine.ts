@@ -20,7 +20,7 @@ export interface RemoteCommand {
 
 /** A container or host that a step has opened; it can run several commands concurrently. */
 export interface RemoteMachine {
-  /** Rejects with StepFailed if the command cannot be started or its outcome is unknown. */
+  /** Rejects with StepFailedError if the command cannot be started or its outcome is unknown. */
   run(command: RemoteCommand): Promise<CommandOutcome>;
   /** Releases the step's resources. Never rejects. */
   close(): Promise<void>;
@@ -76,7 +76,7 @@ export interface RemoteSettings {
   readonly dockerHost: string | undefined;
 }
 
-/** Opens other machines for steps. Both methods reject with StepFailed, whose message says how to fix the problem. */
+/** Opens other machines for steps. Both methods reject with StepFailedError, whose message says how to fix the problem. */
 export interface Remote {
   readonly settings: RemoteSettings;
   docker(target: DockerTarget, use: RemoteUse): Promise<RemoteMachine>;

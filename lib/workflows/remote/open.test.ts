@@ -33,12 +33,12 @@ describe("a gate", () => {
     const late = gate.enter({ ...wanted, timeoutMs: 5 });
     const patient = gate.enter(wanted);
     cancel.abort();
-    await expect(cancelled).rejects.toMatchObject({ name: "StepCancelled" });
+    await expect(cancelled).rejects.toMatchObject({ name: "StepCancelledError" });
     await expect(late).rejects.toThrow("timed out");
     leave();
     expect(await patient).toBeTypeOf("function");
     await expect(gate.enter({ ...wanted, signal: AbortSignal.abort() })).rejects.toMatchObject({
-      name: "StepCancelled",
+      name: "StepCancelledError",
     });
   });
 });

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../platform/log.ts";
-import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { StepCancelledError, StepFailedError } from "../engine/step-failure.ts";
 import type { Remote, RemoteMachine, RemoteSettings, RemoteUse } from "./machine.ts";
 
 /** A semaphore that admits a limited number of callers, in order of arrival. */
@@ -21,7 +21,7 @@ export class Gate {
     return this.#free === this.#width;
   }
 
-  /** Resolves to a function that releases it. Rejects with StepFailed on timeout, StepCancelled on abort. */
+  /** Resolves to a function that releases it. Rejects with StepFailedError on timeout, StepCancelledError on abort. */
   async enter(wanted: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<() => void> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(wanted);
@@ -44,8 +44,9 @@ export class Gate {
         settle();
       };
       const enter = (): void => done(resolve);
-      const giveUp = (): void => done(() => reject(new StepCancelled()));
-      const late = (): void => done(() => reject(new StepFailed("timed out waiting for other remote steps")));
+      const giveUp = (): void => done(() => reject(new StepCancelledError()));
+      const late = (): void =>
+        done(() => reject(new StepFailedError("timed out waiting for other remote steps")));
       const timer = setTimeout(late, timeoutMs);
       signal.addEventListener("abort", giveUp, { once: true });
       this.#waiting.add(enter);

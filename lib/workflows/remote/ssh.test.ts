@@ -95,7 +95,7 @@ describe("an ssh host", () => {
   });
 
   it("that rejects the password", async () => {
-    await expect(open("wrong")).rejects.toThrow(`127.0.0.1:${port} refused the password of user u`);
+    await expect(open("wrong")).rejects.toThrow(`127.0.0.1:${port} rejected the password of user u`);
   });
 
   it("that offers a key of another type than the known one has changed", async () => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientChannel, ConnectConfig, ServerHostKeyAlgorithm } from "ssh2";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { follow, type RemoteProcess } from "./command.ts";
 import {
   fingerprint,
@@ -38,7 +38,7 @@ const ALGORITHMS: Readonly<Record<string, readonly ServerHostKeyAlgorithm[]>> = 
 
 /**
  * Connects to a host whose key is in the known_hosts file. Processes of earlier attempts at the step are killed first.
- * Rejects with StepFailed.
+ * Rejects with StepFailedError.
  */
 export async function openSsh(
   target: SshTarget,
@@ -86,7 +86,7 @@ async function endEarlier(client: Client, use: RemoteUse): Promise<void> {
 async function connect(target: SshTarget, use: RemoteUse, settings: RemoteSettings): Promise<Client> {
   const { host, port, user, privateKey, password } = target;
   const known = readKnownHosts(await readFile(settings.knownHostsPath, "utf8").catch(none), host, port);
-  let refusal: StepFailed | undefined;
+  let refusal: StepFailedError | undefined;
   const { Client } = await import("ssh2");
   const client = new Client();
   const config: ConnectConfig = {
@@ -129,7 +129,7 @@ async function connect(target: SshTarget, use: RemoteUse, settings: RemoteSettin
 const none = (error: unknown): string => {
   const code = (error as { code?: unknown }).code;
   if (code === "ENOENT") return "";
-  throw new StepFailed(`the file of SSH_KNOWN_HOSTS cannot be read: ${String(code)}`);
+  throw new StepFailedError(`the file of SSH_KNOWN_HOSTS cannot be read: ${String(code)}`);
 };
 
 /** A host has keys of several types: requests a known one. */
@@ -138,38 +138,38 @@ function preferred({ types }: KnownKeys): Pick<ConnectConfig, "algorithms"> {
   return serverHostKey.length === 0 ? {} : { algorithms: { serverHostKey } };
 }
 
-function refusalOf(verdict: Verdict, { host, port }: SshTarget, key: Buffer): StepFailed | undefined {
+function refusalOf(verdict: Verdict, { host, port }: SshTarget, key: Buffer): StepFailedError | undefined {
   const shown = `${fingerprint(key)} (${keyType(key)})`;
   switch (verdict) {
     case "known":
       return undefined;
     case "revoked":
-      return new StepFailed(`the host key of ${host}:${port} is revoked: ${shown}`);
+      return new StepFailedError(`the host key of ${host}:${port} is revoked: ${shown}`);
     case "changed":
-      return new StepFailed(
-        `the host key of ${host}:${port} has changed: it is now ${shown}. Someone may be listening in; if the change is meant, put the new key into the file of SSH_KNOWN_HOSTS in place of the old one`,
+      return new StepFailedError(
+        `the host key of ${host}:${port} has changed: it is now ${shown}. Someone may be intercepting the connection; if the change is intended, replace the key in the file of SSH_KNOWN_HOSTS`,
       );
     case "unknown":
-      return new StepFailed(
-        `the host key of ${host}:${port} is not known: ${shown}. If that is the host's, add this line to the file of SSH_KNOWN_HOSTS: ${knownHostsLine(host, port, key)}`,
+      return new StepFailedError(
+        `the host key of ${host}:${port} is unknown: ${shown}. If it is the key of the host, add this line to the file of SSH_KNOWN_HOSTS: ${knownHostsLine(host, port, key)}`,
       );
   }
 }
 
-function connectFailure(error: unknown, { host, port, user, privateKey }: SshTarget): StepFailed {
+function connectFailure(error: unknown, { host, port, user, privateKey }: SshTarget): StepFailedError {
   const { level, message = String(error) } = error as { level?: string; message?: string };
   if (level === "client-authentication") {
     const given = privateKey === undefined ? "password" : "key";
-    return new StepFailed(`${host}:${port} refused the ${given} of user ${user}`);
+    return new StepFailedError(`${host}:${port} rejected the ${given} of user ${user}`);
   }
   if (/parse privateKey|private key/i.test(message))
-    return new StepFailed(`step_runner_config.key_file: not a usable private key: ${message}`);
+    return new StepFailedError(`step_runner_config.key_file: not a usable private key: ${message}`);
   if (/no matching.*host key/i.test(message)) {
-    return new StepFailed(
-      `the host key of ${host}:${port} has changed: it has none of the kinds that the file of SSH_KNOWN_HOSTS knows`,
+    return new StepFailedError(
+      `the host key of ${host}:${port} has changed: the host offers none of the key types in the file of SSH_KNOWN_HOSTS`,
     );
   }
-  return new StepFailed(`${host}:${port} cannot be reached by ssh: ${message}`);
+  return new StepFailedError(`${host}:${port} cannot be reached by ssh: ${message}`);
 }
 
 type Output = Pick<OutputFiles, "write">;
@@ -183,7 +183,7 @@ function startProcess(client: Client, input: Buffer, output: Output): Promise<Re
       client.exec(LAUNCH_LINE, (error, channel) => {
         client.removeListener("close", lost);
         if (error === undefined) resolve(processOf(client, channel, input, output));
-        else reject(new StepFailed(`the host does not start commands: ${error.message}`));
+        else reject(new StepFailedError(`the host does not start commands: ${error.message}`));
       });
     } catch {
       lost();
@@ -212,4 +212,4 @@ function processOf(client: Client, channel: ClientChannel, input: Buffer, output
   return { ended, kill: () => void channel.end(), abandon: () => void client.destroy() };
 }
 
-const connectionLost = (): StepFailed => new StepFailed("the connection to the host was lost");
+const connectionLost = (): StepFailedError => new StepFailedError("the connection to the host was lost");

@@ -72,12 +72,14 @@ describe("threat 25: volumes", () => {
       return;
     }
     await expect(docker({ volumes: ["./ok:/ok", volume] })).rejects.toThrow(
-      /^step_runner_config\.volumes\[1\]: is outside of .*REMOTE_VOLUME_ROOTS/,
+      /^step_runner_config\.volumes\[1\]: must be in .*REMOTE_VOLUME_ROOTS/,
     );
   });
 
   it("rejects a folder whose name only starts like an allowed one", async () => {
-    await expect(docker({ volumes: [`${join(folder, "shared-not")}:/d`] })).rejects.toThrow(/outside/);
+    await expect(docker({ volumes: [`${join(folder, "shared-not")}:/d`] })).rejects.toThrow(
+      /must be in .*REMOTE_VOLUME_ROOTS/,
+    );
   });
 
   it("rejects a dangling link", async () => {
@@ -140,13 +142,13 @@ describe("threat 25: keys and hosts", () => {
 
   it.each([
     [{ host: "" }, /host: is required/],
-    [{ host: "-oProxyCommand=id" }, /host: is no name/],
-    [{ host: "a b" }, /host: is no name/],
+    [{ host: "-oProxyCommand=id" }, /host: is not a valid host name/],
+    [{ host: "a b" }, /host: is not a valid host name/],
     [{ port: "0" }, /port: must be a port/],
     [{ port: "65536" }, /port: must be a port/],
     [{ port: "ssh" }, /port: must be a port/],
-    [{ user: "a\0b" }, /user: has a NUL/],
-    [{ key_file: "" }, /key_file: give key_file, or password/],
+    [{ user: "a\0b" }, /user: must not contain a NUL/],
+    [{ key_file: "" }, /key_file: is required: set key_file or password/],
   ] as const)("%j", async (config, message) => {
     await expect(ssh(config)).rejects.toThrow(message);
   });

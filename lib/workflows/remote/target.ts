@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, posix, resolve } from "node:path";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import type { RemoteRunnerConfig } from "../schema/types.ts";
 import { allowedPath } from "./allowed-paths.ts";
 import type { DockerTarget, Mount, RemoteSettings, SshTarget } from "./machine.ts";
@@ -16,16 +16,16 @@ const SSH_USER = "root";
 
 /** Rejects a field of `step_runner_config`. */
 function refuse(field: string, why: string): never {
-  throw new StepFailed(`step_runner_config.${field}: ${why}`);
+  throw new StepFailedError(`step_runner_config.${field}: ${why}`);
 }
 
-/** Parses the container of a rendered configuration. Throws StepFailed, naming the field and the setting. */
+/** Parses the container of a rendered configuration. Throws StepFailedError, naming the field and the setting. */
 export async function dockerTarget(
   config: RemoteRunnerConfig,
   { settings, workspace }: { readonly settings: RemoteSettings; readonly workspace: string },
 ): Promise<DockerTarget> {
   const image = required(config, "image");
-  if (!IMAGE.test(image)) refuse("image", "is no name of an image");
+  if (!IMAGE.test(image)) refuse("image", "is not a valid image name");
   const { network, workdir, user } = present(config);
   if (network !== undefined) checkNetwork(network, settings);
   if (workdir !== undefined && !workdir.startsWith("/")) refuse("workdir", "must be absolute in a container");
@@ -44,7 +44,7 @@ export async function dockerTarget(
 
 function checkNetwork(network: string, { hostNetwork }: RemoteSettings): void {
   if (network.toLowerCase() === "host" && !hostNetwork)
-    refuse("network", "host is allowed only where the setting REMOTE_HOST_NETWORK is true");
+    refuse("network", "host is only allowed if the setting REMOTE_HOST_NETWORK is true");
   if (!NETWORK.test(network)) refuse("network", "must be none, bridge or the name of a network");
 }
 
@@ -67,28 +67,26 @@ async function mountOf(
   const source = await judged(field, wanted, [workspace, ...volumeRoots]);
   await mkdir(source, { recursive: true }).catch((error: unknown) => {
     // An existing file can be mounted too.
-    if ((error as { code?: unknown }).code !== "EEXIST") refuse(field, `cannot be made: ${codeOf(error)}`);
+    if ((error as { code?: unknown }).code !== "EEXIST") refuse(field, `cannot be created: ${codeOf(error)}`);
   });
   return { source, target: posix.normalize(target), readOnly: mode === "ro" };
 }
 
 async function judged(field: string, path: string, roots: readonly string[]): Promise<string> {
   const source = await allowedPath(path, roots).catch((error: unknown) =>
-    refuse(field, `cannot be looked at: ${codeOf(error)}`),
+    refuse(field, `cannot be read: ${codeOf(error)}`),
   );
   if (source !== undefined) return source;
-  return refuse(
-    field,
-    "is outside of the run's workspace and of the folders that the setting REMOTE_VOLUME_ROOTS allows",
-  );
+  return refuse(field, "must be in the run's workspace or in a folder of the setting REMOTE_VOLUME_ROOTS");
 }
 
-/** Parses the host of a rendered configuration. Throws StepFailed, naming the field and the setting. */
+/** Parses the host of a rendered configuration. Throws StepFailedError, naming the field and the setting. */
 export async function sshTarget(config: RemoteRunnerConfig, settings: RemoteSettings): Promise<SshTarget> {
   const host = required(config, "host");
-  if (!HOST.test(host)) refuse("host", "is no name or address of a host");
+  if (!HOST.test(host)) refuse("host", "is not a valid host name or address");
   const { user = SSH_USER, key_file: keyFile, password, workdir } = present(config);
-  if (keyFile === undefined && password === undefined) refuse("key_file", "give key_file, or password");
+  if (keyFile === undefined && password === undefined)
+    refuse("key_file", "is required: set key_file or password");
   return {
     host,
     port: portOf(config.port),
@@ -121,15 +119,16 @@ async function privateKey(value: string, { keysDir }: RemoteSettings): Promise<s
     if (size > KEY_MAX_BYTES) refuse("key_file", `has more than ${KEY_MAX_BYTES} bytes`);
     return await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof StepFailed) throw error;
+    if (error instanceof StepFailedError) throw error;
     return refuse("key_file", `cannot be read in the folder of REMOTE_KEYS_DIR: ${codeOf(error)}`);
   }
 }
 
-/** Environment variables of the commands. Throws StepFailed for a name that a shell does not allow. */
+/** Environment variables of the commands. Throws StepFailedError for a name that a shell does not allow. */
 export function environmentOf({ env = {} }: RemoteRunnerConfig): Readonly<Record<string, string>> {
   for (const name of Object.keys(env))
-    if (!ENV_NAME.test(name)) refuse(`env.${name}`, "is no name of a variable: letters, digits and '_'");
+    if (!ENV_NAME.test(name))
+      refuse(`env.${name}`, "is not a valid variable name: use letters, digits and '_'");
   return env;
 }
 
@@ -141,7 +140,7 @@ function present(config: RemoteRunnerConfig): Partial<Record<Texts, string>> {
   const given: Partial<Record<Texts, string>> = {};
   for (const name of names) {
     const value = config[name];
-    if (value?.includes("\0")) refuse(name, "has a NUL in it");
+    if (value?.includes("\0")) refuse(name, "must not contain a NUL");
     if (value !== undefined && value.trim() !== "") given[name] = value;
   }
   return given;

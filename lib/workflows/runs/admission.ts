@@ -1,5 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
+import { CONFLICT, PROGRESS, retryOnConflict } from "../../retry-on-conflict.ts";
 import type { Input } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
 import type { StepPaths } from "../steps/context.ts";
@@ -172,8 +173,6 @@ export async function sweepRunQueue(deps: AdmissionDeps): Promise<void> {
   await admitWaiting(deps);
 }
 
-const PASS_TRIES_MAX = 100;
-
 /**
  * Hands the job slot of a finished run to the next run of its job, once. Until then the run counts as active, so the
  * sweep finds it.
@@ -190,15 +189,14 @@ export async function releaseJobSlot(
     item: done,
     when: [["version", "=", run.version]],
   };
-  for (let attempt = 0; attempt < PASS_TRIES_MAX; attempt += 1) {
+  const release = async (): Promise<StoredRun | typeof CONFLICT | typeof PROGRESS> => {
     const turns = { pk: jobPartition(run.run_group_id), limit: 1 };
     const [first] = (await deps.tables.query(runQueueTable, turns)).items;
     if (first === undefined) return (await deps.tables.write([doneWrite])).ok ? done : run;
     const takeOut = takeTurn(first);
     const next = await deps.tables.get(runsTable, runKey(first.run_id));
     if (next?.status !== "pending") {
-      await deps.tables.write([takeOut]);
-      continue;
+      return (await deps.tables.write([takeOut])).ok ? PROGRESS : CONFLICT;
     }
     const { queued: _queued, ...waiting } = next;
     const moved_at = new Date(deps.clock.now()).toISOString();
@@ -212,9 +210,11 @@ export async function releaseJobSlot(
       send: [{ queue: CONDUCT_QUEUE, messages: [repeatedStart(deps, next.run_id)] }],
     });
     if (outcome.ok) return done;
-    if (outcome.failed.includes(0)) return run;
-  }
-  throw new Error("the queue of the job is contended");
+    return outcome.failed.includes(0) ? run : CONFLICT;
+  };
+  return retryOnConflict(release, {
+    exceeded: () => new Error("too many conflicts at the queue of the job"),
+  });
 }
 
 /** Whether a run was admitted by its job, so that its end admits the next one. */

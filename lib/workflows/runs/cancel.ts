@@ -4,7 +4,7 @@ import type { ListDeps } from "../lists/list.ts";
 import { type ConductDeps, conduct, endSteps } from "./conduct.ts";
 import { getRun } from "./read.ts";
 import type { RunBudget } from "./run-budget.ts";
-import { runsUnderWay } from "./run-list.ts";
+import { findUnfinishedRuns } from "./run-list.ts";
 import { isActionAllowed } from "./status-transitions.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
 
@@ -23,22 +23,22 @@ const filter = z.string().min(1, "must not be empty").max(FILTER_MAX_LENGTH).opt
 export const cancelBody = z
   .object({
     root_cause: filter.describe(
-      "Id of the event or run that led to them, as runs show it; it starts no further runs either",
+      "Root cause of the runs to cancel, an id of an event or run; it also starts no further runs",
     ),
     workflow: filter.describe("Name of the workflow"),
-    trigger: filter.describe("Name of the trigger that started them"),
+    trigger: filter.describe("Name of the trigger of the runs to cancel"),
   })
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined),
     "at least one of root_cause, workflow and trigger is required",
   );
 
-export const cancelledAnswer = z
+export const cancelResponse = z
   .object({
     message: z.string(),
     cancelled: z.int(),
-    remaining: z.int().describe("Runs that fit and are not cancelled yet: send the request again"),
-    run_ids: z.array(z.string()).describe("Those that were cancelled"),
+    remaining: z.int().describe("Number of matching runs that are not cancelled yet: repeat the request"),
+    run_ids: z.array(z.string()).describe("Ids of the cancelled runs"),
   })
   .meta({ id: "CancelledRuns" });
 
@@ -46,11 +46,11 @@ export const cancelledAnswer = z
 export async function cancelRuns(
   deps: ConductDeps & ListDeps & { readonly runBudget: RunBudget },
   { root_cause, workflow, trigger }: z.infer<typeof cancelBody>,
-): Promise<z.infer<typeof cancelledAnswer>> {
+): Promise<z.infer<typeof cancelResponse>> {
   const began = deps.clock.now();
   // Closing the budget first prevents active runs from starting further runs while they are cancelled.
   if (root_cause !== undefined) await deps.runBudget.close(root_cause);
-  const { runs } = await runsUnderWay(deps);
+  const { runs } = await findUnfinishedRuns(deps);
   const fitting = runs.filter(
     (run) =>
       isActionAllowed("cancel", run.status) &&

@@ -247,7 +247,7 @@ describe("a duplicate input", () => {
 
   it("is ignored with a warning if the run does not exist", async () => {
     expect(await conduct(test.deps, { run_id: "nowhere", input: { type: "start" } })).toBeUndefined();
-    expect(test.logs).toMatchObject([{ level: "warn", message: "conduct: no such run" }]);
+    expect(test.logs).toMatchObject([{ level: "warn", message: "conduct: the run does not exist" }]);
   });
 });
 
@@ -376,6 +376,8 @@ it("a workflow that its own end triggers is stopped at the hop limit, and the lo
   const of = (name: string): number => runs.filter(({ workflow_name }) => workflow_name === name).length;
   expect([of("ping"), of("pong")]).toEqual([5, 4]);
   const cut = (await readLog(test.deps)).records.filter(({ error }) => error !== "");
-  expect(cut).toMatchObject([{ topic: "run.completed", error: expect.stringContaining("event loop cut") }]);
-  expect(test.logs.filter(({ message }) => message === "event loop cut")).toHaveLength(1);
+  expect(cut).toMatchObject([
+    { topic: "run.completed", error: expect.stringContaining("event loop: more than") },
+  ]);
+  expect(test.logs.filter(({ message }) => message === "stopped an event loop")).toHaveLength(1);
 });

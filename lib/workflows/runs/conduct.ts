@@ -2,6 +2,7 @@ import { composeEvents, type EventDeps, emitEvents } from "../../events/publish.
 import type { BusEntry } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { type Decision, decide, type Input, waiting } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
@@ -83,8 +84,6 @@ export type ConductDeps = EventDeps &
     readonly undefinedNames: "empty" | "fail";
   };
 
-const TRIES_MAX = 20;
-
 /** Handles a message for a run: an input that advances it, or events that one of its steps generated. */
 export async function conduct(
   deps: ConductDeps,
@@ -99,41 +98,46 @@ export async function conduct(
  * events in one transaction. The transaction fails if the run changed since it was read. A duplicate input changes
  * nothing and resends the messages that may have been lost.
  */
-async function conductInput(deps: ConductDeps, message: InputMessage): Promise<StoredRun | undefined> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const run = await deps.tables.get(runsTable, runKey(message.run_id));
-    if (run === undefined) {
-      deps.log.warn("conduct: no such run", { run: message.run_id });
-      return undefined;
-    }
-    if (isTerminal(run.status)) {
-      await tellWatchesAgain(deps, run, message.report);
-      return endSteps(deps, run);
-    }
-    const program = await programOf(deps, run);
-    const decision = decide(program, run.state, message.input);
-    if (decision.entries.length === 0) {
-      // Not with a local outbox: to a process that has just started, a duplicate command would be the first.
-      if (deps.outbox.atomic !== true)
-        await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
-      await tellWatchesAgain(deps, run, message.report);
-      await setTimers(deps, run);
-      return run;
-    }
-    const admission = await admitRun(deps, run, message.input);
-    if (admission.is === "waits") return run;
-    if (admission.is === "changed") continue;
-    const commit = commitDecision(deps, run, program, decision, message, admission);
-    const committed = await commit.catch((error: unknown) => forgetting(deps, admission.slot, error));
-    if (committed === undefined) {
-      deps.runSlots.forget(admission.slot);
-      continue;
-    }
-    if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
-    await admitAfterTransition(deps, run, committed, admission.slot);
-    return endSteps(deps, committed);
+const conductInput = (deps: ConductDeps, message: InputMessage): Promise<StoredRun | undefined> =>
+  retryOnConflict(() => tryToConduct(deps, message), {
+    exceeded: () => new Error("too many conflicts at the run"),
+  });
+
+async function tryToConduct(
+  deps: ConductDeps,
+  message: InputMessage,
+): Promise<StoredRun | undefined | typeof CONFLICT> {
+  const run = await deps.tables.get(runsTable, runKey(message.run_id));
+  if (run === undefined) {
+    deps.log.warn("conduct: the run does not exist", { run: message.run_id });
+    return undefined;
   }
-  throw new Error("the run is contended");
+  if (isTerminal(run.status)) {
+    await tellWatchesAgain(deps, run, message.report);
+    return endSteps(deps, run);
+  }
+  const program = await programOf(deps, run);
+  const decision = decide(program, run.state, message.input);
+  if (decision.entries.length === 0) {
+    // Not with a local outbox: to a process that has just started, a duplicate command would be the first.
+    if (deps.outbox.atomic !== true)
+      await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
+    await tellWatchesAgain(deps, run, message.report);
+    await setTimers(deps, run);
+    return run;
+  }
+  const admission = await admitRun(deps, run, message.input);
+  if (admission.is === "waits") return run;
+  if (admission.is === "changed") return CONFLICT;
+  const commit = commitDecision(deps, run, program, decision, message, admission);
+  const committed = await commit.catch((error: unknown) => forgetting(deps, admission.slot, error));
+  if (committed === undefined) {
+    deps.runSlots.forget(admission.slot);
+    return CONFLICT;
+  }
+  if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
+  await admitAfterTransition(deps, run, committed, admission.slot);
+  return endSteps(deps, committed);
 }
 
 /** Sets the timers that retry waiting steps. Idempotent. */
@@ -199,7 +203,7 @@ async function commitDecision(
     admission.slot,
   );
   if (!canTransition(run.status, next.status))
-    throw new Error(`a run cannot go from ${run.status} to ${next.status}`);
+    throw new Error(`a run cannot change from ${run.status} to ${next.status}`);
   const { state } = next;
   const files = await applyWorkspaceChange(deps, run, message.report);
   const commands = await commandEntries(deps, run, state, program, decision.requests, {

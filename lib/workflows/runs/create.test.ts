@@ -176,7 +176,7 @@ describe("starting by hand", () => {
     [{ module: "f" }, "bad_request", "module: f is a flow"],
     [{ module: "needs" }, "bad_request", "params: required parameter missing: target"],
     [{ flow: "broken" }, "not_found", "Workflow not found: gone"],
-    [{ flow: "outer" }, "bad_request", "modules: inner is a flow, only modules may stand in a flow"],
+    [{ flow: "outer" }, "bad_request", "modules: inner is a flow, but a flow can contain only modules"],
   ])("rejects %j", async (body, code, message) => {
     await storeWorkflow(test.deps, withParams("[]"));
     await storeWorkflow(test.deps, FLOW);

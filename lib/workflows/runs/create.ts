@@ -15,13 +15,13 @@ import { BASE_VALUES, type BaseValues, storeValue, valueWrite } from "../values/
 import { workspaceName } from "../workspaces/workspace-name.ts";
 import { enqueueWrite, jobQueuePosition } from "./admission.ts";
 import { type Plan, planFor } from "./plan.ts";
+import { failedAtStart } from "./run-events.ts";
 import { runPendingWrite } from "./run-list.ts";
 import {
   historyKey,
   historyTable,
   memberKey,
   numberKey,
-  rootCauseOf,
   runKey,
   runNamesTable,
   runsTable,
@@ -167,7 +167,7 @@ export async function composeRun(
   const given = Object.entries(request.params).flatMap(([name, text]) => (text === "" ? [] : [name]));
   const base: BaseValues = { values, trusted, given };
   const kept = await storeValue(deps, request.runId, base);
-  const failure = failed === undefined ? undefined : await composeEvents(deps, [failedEvent(run, failed)]);
+  const failure = failed === undefined ? undefined : await composeEvents(deps, [failedAtStart(run, failed)]);
   const departure = departureOf(run, request, now);
   return {
     run: departure.run,
@@ -220,21 +220,6 @@ function departureOf(run: StoredRun, { held, job }: RunRequest, now: string): De
 export function startMessage(runId: string) {
   const body = JSON.stringify({ run_id: runId, input: { type: "start" } });
   return { queue: CONDUCT_QUEUE, messages: [{ body, groupId: runId, deduplicationId: `start:${runId}` }] };
-}
-
-function failedEvent(run: StoredRun, error: string) {
-  return {
-    topic: "run.failed",
-    name: `${run.workflow_name}-failed`,
-    source: "executor",
-    data_type: "scan",
-    workspace: run.workspace,
-    run_id: run.run_id,
-    workflow_name: run.workflow_name,
-    hop: run.hop + 1,
-    root_cause: rootCauseOf(run),
-    data: { scan_id: run.run_id, target: run.target, duration_ms: 0, error },
-  };
 }
 
 const isUnlogged = ({ preferences = {} }: Definition): boolean =>

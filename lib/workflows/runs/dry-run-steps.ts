@@ -14,14 +14,16 @@ export const plannedStep = z
     module: z.string(),
     name: z.string(),
     type: z.string(),
-    parent: z.string().describe("The step that holds it, or empty"),
+    parent: z.string().describe("The parent step, or empty"),
     depth: z.int(),
-    will: z.enum(["run", "skip", "depends"]).describe("`depends`: on what is known only when it runs"),
-    reason: z.string().describe("Why it is skipped, or what it depends on"),
+    will: z
+      .enum(["run", "skip", "depends"])
+      .describe("`depends`: on values that are known only during the run"),
+    reason: z.string().describe("Reason why it is skipped, or what it depends on"),
     pre_condition: z.string(),
-    items: z.int().nullable().describe("Of a foreach, where they are known"),
-    commands: z.array(z.string()).describe("What would be executed, secrets by `***`"),
-    rendered: z.record(z.string(), z.unknown()).describe("The fields of the step with their values"),
+    items: z.int().nullable().describe("Items of a foreach, if they are known"),
+    commands: z.array(z.string()).describe("Commands or code that would be executed, with secrets as `***`"),
+    rendered: z.record(z.string(), z.unknown()).describe("Fields of the step with their values"),
   })
   .meta({ id: "PlannedStep" });
 
@@ -97,12 +99,12 @@ export class PlannedSteps {
     const { values } = paramValues(inFlow === undefined ? [] : params, { ...base }, paramSources);
     let fate: Fate =
       module.excluded === true
-        ? { will: "skip", reason: `the run leaves module ${module.name} out` }
+        ? { will: "skip", reason: `the run excludes module ${module.name}` }
         : await this.#fateBy(inFlow?.condition, outer, `condition of module ${module.name}`);
     for (const step of module.steps) {
       await this.#add(step, values, { module: module.name, parent: "", depth: 0, loops: [], fate });
       if (fate.will === "run" && leadsElsewhere(step))
-        fate = { will: "depends", reason: `on where step ${step.name} leads` };
+        fate = { will: "depends", reason: `on the decision of step ${step.name}` };
     }
   }
 

@@ -5,7 +5,7 @@ import { renderText, renderValue } from "../expressions/render-text.ts";
 import { loopNames } from "../expressions/variable-names.ts";
 
 /** Names whose values are known only during the run: results of steps, and loop variables. */
-export interface Later {
+export interface DeferredValue {
   readonly made: ReadonlySet<string>;
   /** Prefixes of names that steps set. */
   readonly beginnings: readonly string[];
@@ -54,10 +54,10 @@ const HARMLESS: ReadonlySet<string> = new Set([
 /** The values known before a run; unknown placeholders stay as written. */
 export class PlanValues {
   readonly #values: Readonly<Record<string, unknown>>;
-  readonly #later: Later;
+  readonly #later: DeferredValue;
   readonly #loopNames: readonly string[];
 
-  constructor(values: Readonly<Record<string, unknown>>, later: Later) {
+  constructor(values: Readonly<Record<string, unknown>>, later: DeferredValue) {
     this.#values = values;
     this.#later = later;
     this.#loopNames = loopNames(later.loops);
@@ -105,10 +105,14 @@ export class PlanValues {
       )
     ) {
       const which = named.find(([, dot, name = ""]) => dot === undefined && this.#isUnknown(name))?.[2];
-      return { is: "unknown", why: `is known when it runs: it needs ${which ?? "more than values"}` };
+      return {
+        is: "unknown",
+        why: `is known only during the run: it requires ${which ?? "more than values"}`,
+      };
     }
     const later = names.find((name) => this.#isLater(name));
-    if (later !== undefined) return { is: "unknown", why: `is known when it runs: it needs ${later}` };
+    if (later !== undefined)
+      return { is: "unknown", why: `is known only during the run: it requires ${later}` };
     return this.#evaluated(deps, condition);
   }
 

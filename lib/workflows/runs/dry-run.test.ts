@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { handler } from "../../../functions/workflows/runs/create.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { invokeHandler } from "../../testing/test-handler-call.ts";
 import { requestOf } from "../../testing/test-requests.ts";
 import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 
@@ -45,7 +46,7 @@ interface Planned {
 }
 const plan = async (body: Record<string, unknown>) => {
   const request = requestOf("POST", "/runs", { body: { dry_run: true, ...body } });
-  const answer = await handler(request, { weft: test.deps });
+  const answer = await invokeHandler(handler, request, { weft: test.deps });
   return { status: answer.statusCode, json: JSON.parse(answer.body) };
 };
 const stepsOf = (json: { steps: Planned[] }): Map<string, Planned> =>
@@ -95,7 +96,7 @@ describe("a dry run", () => {
     expect(steps.get("quick")).toMatchObject({ will: "skip", reason: "pre_condition is false: fast" });
     expect(steps.get("later")).toMatchObject({
       will: "depends",
-      reason: "pre_condition is known when it runs: it needs count",
+      reason: "pre_condition is known only during the run: it requires count",
     });
     expect(steps.get("files")).toMatchObject({
       will: "depends",

@@ -8,13 +8,13 @@ import { type PlanDeps, PlannedSteps, plannedStep } from "./dry-run-steps.ts";
 import { readStart, type StartBody, type StartDeps } from "./start.ts";
 
 /** Response of a dry run. */
-export const dryRunAnswer = z
+export const dryRunResponse = z
   .object({
     message: z.string(),
     dry_run: z.literal(true),
     workflow: z.string(),
     kind: z.enum(["module", "flow"]),
-    target: z.string().describe("The one that is planned for: the first"),
+    target: z.string().describe("Target of the plan: the first one"),
     targets: z.array(z.string()),
     target_count: z.int(),
     priority: z.string(),
@@ -36,7 +36,7 @@ const SHOWN_LENGTH = 1_000;
 export async function dryRun(
   deps: StartDeps & PlanDeps,
   body: StartBody,
-): Promise<z.infer<typeof dryRunAnswer>> {
+): Promise<z.infer<typeof dryRunResponse>> {
   const { plan, targets, request } = await readStart(deps, body);
   const { definition } = plan;
   const target = targets[0] ?? "";

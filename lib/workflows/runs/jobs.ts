@@ -24,10 +24,10 @@ const counts = {
 export const jobRecord = z
   .object({
     job_id: z.string(),
-    run_group_id: z.string().describe("The same as job_id"),
+    run_group_id: z.string().describe("Same as job_id"),
     status: z
       .enum(["pending", "running", "completed", "failed", "cancelled", "partial"])
-      .describe("`partial`: all are over, and not all ended alike"),
+      .describe("`partial`: all runs have finished, with different statuses"),
     total_runs: z.int(),
     ...counts,
     progress: z.object({ total: z.int(), ...counts }),

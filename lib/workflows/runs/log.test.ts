@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { handler } from "../../../functions/workflows/runs/log.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { invokeHandler } from "../../testing/test-handler-call.ts";
 import { requestOf } from "../../testing/test-requests.ts";
 import { storeWorkflow } from "../../testing/test-workflows.ts";
 import { startBody, startRun } from "./start.ts";
@@ -112,7 +113,7 @@ describe("the log of a run", () => {
     [{ tail: "0" }, "query.tail: must be at least 1"],
     [{ tail: "x" }, "query.tail: must be a whole number"],
     [{ offset: "-1" }, "query.offset: must be at least 0"],
-    [{ offset: "1", tail: "1" }, "query.tail: cannot be asked for together with offset"],
+    [{ offset: "1", tail: "1" }, "query.tail: must not be combined with offset"],
   ])("rejects %j", async (query, message) => {
     const answer = await read(await start(), query as Record<string, string>);
     expect([answer.statusCode, JSON.parse(answer.body)]).toEqual([400, { error: true, message }]);
@@ -125,10 +126,12 @@ describe("the log of a run", () => {
     await rm(join(test.folder, "runs", id, "run.log"));
     const { commit } = test.deps.outbox;
     const shared = { ...test.deps, outbox: { commit } };
-    const answer = await handler(requestOf("GET", `/runs/${id}/log`, { params: { id } }), { weft: shared });
+    const answer = await invokeHandler(handler, requestOf("GET", `/runs/${id}/log`, { params: { id } }), {
+      weft: shared,
+    });
     expect([answer.statusCode, JSON.parse(answer.body).message]).toEqual([
       404,
-      "The log of this run is not on this machine: the worker that executed its steps keeps it",
+      "The log of this run is not on this machine: it is on the worker that executed its steps",
     ]);
   });
 

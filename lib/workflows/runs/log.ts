@@ -15,9 +15,9 @@ export const logRecord = z
     run_id: z.string(),
     status: z.string(),
     log: z.string(),
-    offset: z.int().describe("Where the text begins in the log, bytes"),
-    next_offset: z.int().describe("Where to go on reading"),
-    size: z.int().describe("Bytes of the log by now"),
+    offset: z.int().describe("Position of the text in the log, bytes"),
+    next_offset: z.int().describe("Position of the next read"),
+    size: z.int().describe("Current size of the log, bytes"),
   })
   .meta({ id: "RunLog" });
 
@@ -41,7 +41,7 @@ export async function readRunLog(
   { tail, offset }: LogPart,
 ): Promise<z.infer<typeof logRecord>> {
   if (tail !== undefined && offset !== undefined)
-    throw new ApiError("bad_request", "query.tail: cannot be asked for together with offset");
+    throw new ApiError("bad_request", "query.tail: must not be combined with offset");
   const { run_id, status, unlogged } = await getRun(deps, idOrNumber);
   const path = runLogPath(deps.paths, run_id);
   await flushLog(path);
@@ -50,7 +50,7 @@ export async function readRunLog(
     if (status !== "pending" && unlogged !== true && deps.outbox.atomic !== true)
       throw new ApiError(
         "not_found",
-        "The log of this run is not on this machine: the worker that executed its steps keeps it",
+        "The log of this run is not on this machine: it is on the worker that executed its steps",
       );
     return { run_id, status, log: "", offset: 0, next_offset: 0, size: 0 };
   }

@@ -17,5 +17,8 @@ export async function requireManualStart(
     ({ spec, origin }) => spec.type === "manual" && origin === "workflow",
   );
   if (manual.length > 0 && manual.every(({ enabled }) => !enabled))
-    throw new ApiError("bad_request", `${workflow} may not be started by hand: its manual trigger is off`);
+    throw new ApiError(
+      "bad_request",
+      `${workflow} cannot be started manually: its manual trigger is disabled`,
+    );
 }

@@ -8,14 +8,14 @@ import type { Definitions } from "../store/store.ts";
 type PlanDeps = Pick<Ports, "tables"> & { readonly definitions: Definitions };
 
 /** The modules of a run with their pinned revisions. */
-export interface Pinned {
+export interface PinnedWorkflow {
   readonly modules: readonly PinnedModule[];
   readonly definitions: readonly Definition[];
   readonly problem?: string;
 }
 
 /** What a run executes; resolved once for all runs of a job. */
-export interface Plan extends Pinned {
+export interface Plan extends PinnedWorkflow {
   readonly definition: Definition;
   readonly revision: number;
 }
@@ -43,7 +43,7 @@ async function pinFor(
   request: { readonly eventId?: string | undefined },
   definition: Definition,
   revision: number,
-): Promise<Pinned> {
+): Promise<PinnedWorkflow> {
   try {
     return await pinModules(deps, definition, revision);
   } catch (error) {
@@ -53,7 +53,7 @@ async function pinFor(
   }
 }
 
-async function pinModules(deps: PlanDeps, definition: Definition, revision: number): Promise<Pinned> {
+async function pinModules(deps: PlanDeps, definition: Definition, revision: number): Promise<PinnedWorkflow> {
   if (definition.kind === "module") {
     return {
       modules: [{ name: definition.name, workflow: definition.name, revision }],
@@ -78,7 +78,7 @@ async function pinModules(deps: PlanDeps, definition: Definition, revision: numb
     if (head.kind !== "module") {
       throw new ApiError(
         "bad_request",
-        `modules: ${module.name} is a flow, only modules may stand in a flow`,
+        `modules: ${module.name} is a flow, but a flow can contain only modules`,
       );
     }
     modules.push({ name: module.name, workflow: head.name, revision: head.revision });

@@ -64,8 +64,8 @@ describe("preferences of a workflow", () => {
     expect(
       warningsOf("disable_notifications: true, heuristics_check: advanced, repeat_wait_time: 5m"),
     ).toEqual([
-      "preferences.disable_notifications: has no effect: nobody is notified of a run, its end is an event (line 2)",
-      "preferences.heuristics_check: advanced does no more than basic: nobody is asked about the target (line 2)",
+      "preferences.disable_notifications: has no effect: runs send no notifications; trigger a workflow by their events instead (line 2)",
+      "preferences.heuristics_check: advanced has the same effect as basic (line 2)",
       "preferences.repeat_wait_time: has no effect without repeat (line 2)",
     ]);
     expect(warningsOf("repeat: true, repeat_wait_time: 5m, silent: true, ci_output_format: false")).toEqual(
@@ -76,7 +76,7 @@ describe("preferences of a workflow", () => {
 
   it.each([
     ["heuristics_check: deep", "must be one of none, basic, advanced"],
-    ["repeat_wait_time: soon", "is no duration: give 500ms, 30s, 5m, 2h or 1d"],
+    ["repeat_wait_time: soon", "is not a duration: use 500ms, 30s, 5m, 2h or 1d"],
     ["silent: perhaps", "must be true or false"],
   ])("are rejected with %s", (text, message) => {
     expect(parseDefinition(withPreferences(text))).toMatchObject({ ok: false, errors: [{ message }] });

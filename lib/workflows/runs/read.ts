@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { ListDeps } from "../lists/list.ts";
-import { type Listing, mapped, type PageQuery } from "../lists/read-list.ts";
+import { mapped } from "../lists/read-list.ts";
 import type { Definitions } from "../store/store.ts";
 import { findRuns, type RunFilters } from "./run-list.ts";
 import { hasOwnRow, programOf, stepRow } from "./running-steps.ts";
@@ -25,7 +26,7 @@ export const runRecord = z
   .object({
     id: z.int(),
     run_uuid: z.string(),
-    run_id: z.string().describe("The same as run_uuid: the id that events carry"),
+    run_id: z.string().describe("Same as run_uuid: the id in events"),
     workflow_name: z.string(),
     workflow_kind: z.enum(["module", "flow"]),
     workflow_revision: z.int(),
@@ -43,11 +44,13 @@ export const runRecord = z
     event_id: z.string(),
     root_cause: z
       .string()
-      .describe("Id of the event or run from outside that led to it, its own without one"),
-    hop: z.int().describe("How many runs led to it"),
-    run_group_id: z.string().describe("The job that the run belongs to"),
-    is_queued: z.boolean().describe("Whether it waits for its turn"),
-    timeout: z.int().describe("Minutes that it may take from its start; 0 for no limit"),
+      .describe(
+        "Id of the external event or run at the start of the chain; its own id if it started the chain",
+      ),
+    hop: z.int().describe("Number of runs between it and its root cause"),
+    run_group_id: z.string().describe("Job of the run"),
+    is_queued: z.boolean().describe("Whether it is waiting for a slot"),
+    timeout: z.int().describe("Timeout from its start in minutes; 0 for no limit"),
     total_steps: z.int(),
     completed_steps: z.int(),
     run_priority: z.string(),
@@ -65,7 +68,7 @@ export const stepRecord = z
     step_name: z.string(),
     step_type: z.string(),
     status: z.enum(["running", "completed", "failed", "skipped", "cancelled"]),
-    attempt: z.int().describe("How often an executor began the step"),
+    attempt: z.int().describe("Number of times that an executor started the step"),
     command: z.string(),
     output: z.string(),
     output_truncated: z.boolean(),
@@ -115,7 +118,7 @@ export function toRunRecord(run: StoredRun): RunRecord {
 export async function listRuns(
   deps: ListDeps,
   filters: RunFilters,
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<RunRecord>> {
   return mapped(await findRuns(deps, filters, page), toRunRecord);
 }
@@ -201,7 +204,7 @@ export const historyRecord = z
 export async function listStepResults(
   deps: ListDeps,
   filters: StepFilters,
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<z.infer<typeof stepRecord>>> {
   return mapped(await findSteps(deps, filters, page), ({ run_id, step }) => toStepRecord(run_id, step));
 }

@@ -74,7 +74,7 @@ describe("reports of a module", () => {
   it("are logged in the run's log if they are missing and not optional", async () => {
     const runId = await run({ module: "m" });
     const { log: text } = await readRunLog(test.deps, runId, {});
-    expect(text).toContain("report lost is missing: there is no lost-t.md");
+    expect(text).toContain("report lost is missing: lost-t.md does not exist");
     expect(text).not.toContain("extra");
   });
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { CONDUCT_QUEUE } from "../steps/messages.ts";
 import { BASE_VALUES, type BaseValues, openValue } from "../values/stored-values.ts";
 import { valueKey, valuesTable } from "../values/table.ts";
@@ -53,7 +54,7 @@ export function toRerunResponse(
 }
 
 export const rerunBody = z.object({
-  params: paramsBody.optional().describe("In place of those of the run that have the same names"),
+  params: paramsBody.optional().describe("Override the params of the run with the same names"),
 });
 
 export interface RerunRequest {
@@ -124,14 +125,12 @@ function givenParams(run: StoredRun, { values, trusted, given }: BaseValues): Re
   );
 }
 
-const TRIES_MAX = 10;
-
 /** Starts a pending run. Throws `not_found`, and `bad_request` for a run that has already started. */
 export async function startPending(
   deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids">,
   idOrNumber: string,
 ): Promise<StoredRun> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+  const start = async (): Promise<StoredRun | typeof CONFLICT> => {
     const run = await getRun(deps, idOrNumber);
     if (!isActionAllowed("start", run.status))
       throw new ApiError(
@@ -146,7 +145,9 @@ export async function startPending(
       writes: [{ op: "put", table: runsTable, item, when: [["version", "=", run.version]] }],
       send: [{ queue: CONDUCT_QUEUE, messages: [repeatedStart(deps, run.run_id)] }],
     });
-    if (outcome.ok) return item;
-  }
-  throw new ApiError("conflict", "The run is being changed by others, try again");
+    return outcome.ok ? item : CONFLICT;
+  };
+  return retryOnConflict(start, {
+    exceeded: () => new ApiError("conflict", "The run is being changed concurrently, try again"),
+  });
 }

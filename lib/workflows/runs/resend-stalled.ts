@@ -26,7 +26,7 @@ export async function resendStalledRuns(deps: ConductDeps & Pick<Ports, "queues"
   });
   let sent = 0;
   for (const run of stalled.items) if (await resend(deps, run, now)) sent += 1;
-  if (sent > 0) deps.log.warn("stalled runs sent on", { count: sent });
+  if (sent > 0) deps.log.warn("resumed stalled runs", { count: sent });
   return sent;
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, TableSpec, Write } from "../../platform/tables.ts";
-import { clearOldest, type Verdict } from "../../ranked-index/clear-oldest.ts";
+import { clearOldest, type RemovalDecision } from "../../ranked-index/clear-oldest.ts";
 import type { Retention } from "../../settings/config.ts";
 import { deleteArtifacts } from "../artifacts/delete-artifacts.ts";
 import { isTerminal } from "../engine/history.ts";
@@ -79,7 +79,7 @@ export async function retainRuns(deps: RetainRunsDeps): Promise<number> {
   };
   const removed = await clearOldest(deps, runs, RUNS_MAX);
   await clearOldest(deps, steps, STEPS_MAX);
-  if (removed > 0) deps.log.info("old runs removed", { count: removed });
+  if (removed > 0) deps.log.info("removed expired runs", { count: removed });
   return removed;
 }
 
@@ -90,18 +90,18 @@ const isDue = ({ status, completed_at }: StoredRun, before: string): boolean =>
  * The runs to delete are a prefix of the list that ends at the first recent run. An old run that stays is indexed again
  * if a later run is to be deleted, or if the whole page stays.
  */
-async function judgeRuns(deps: ListDeps, ids: readonly string[], before: string): Promise<Verdict> {
+async function judgeRuns(deps: ListDeps, ids: readonly string[], before: string): Promise<RemovalDecision> {
   const runs = await recordsOf(deps, runList, ids);
-  const staying: { readonly place: number; readonly run: StoredRun }[] = [];
+  const staying: { readonly index: number; readonly run: StoredRun }[] = [];
   let count = 0;
-  for (const [place, id] of ids.entries()) {
+  for (const [index, id] of ids.entries()) {
     const run = runs.get(id);
-    if (run === undefined || isDue(run, before)) count = place + 1;
+    if (run === undefined || isDue(run, before)) count = index + 1;
     else if (run.created_at >= before || staying.length === RELISTED_MAX) break;
-    else staying.push({ place, run });
+    else staying.push({ index, run });
   }
   if (count === 0 && staying.length === RELISTED_MAX) count = RELISTED_MAX;
-  const relisted = staying.filter(({ place }) => place < count);
+  const relisted = staying.filter(({ index }) => index < count);
   return { count, writes: relisted.flatMap(({ run }) => listAnew(run)) };
 }
 
@@ -113,7 +113,7 @@ const listAnew = (run: StoredRun): Write[] => [
 ];
 
 /** Steps are indexed when their run finishes and are deleted with it. */
-async function judgeSteps(deps: ListDeps, keys: readonly string[], before: string): Promise<Verdict> {
+async function judgeSteps(deps: ListDeps, keys: readonly string[], before: string): Promise<RemovalDecision> {
   const owners = keys.map((key) => stepKeyOf(key).pk);
   const runs = await recordsOf(deps, runList, [...new Set(owners)]);
   const stays = owners.findIndex((id) => {

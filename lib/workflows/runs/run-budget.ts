@@ -66,7 +66,7 @@ async function rootCauseOfRun(deps: BudgetDeps, runId: string | undefined): Prom
 
 function refusalDraft(event: EventDraft, rootCause: string, limit: number): EventDraft {
   const { topic, run_id = "", workflow_name = "", workspace = "", hop = 0 } = event;
-  const error = `the root cause ${rootCause} has started ${limit} runs through other runs, the most that RUNS_PER_ROOT_CAUSE_MAX allows: no further runs are started for it`;
+  const error = `the root cause ${rootCause} has started ${limit} runs through other runs, the limit of RUNS_PER_ROOT_CAUSE_MAX: no further runs are started for it`;
   const data: TopicData<"run.refused"> = { root_cause: rootCause, limit, topic, error };
   return {
     topic: "run.refused",

@@ -22,7 +22,7 @@ export function runEvents(
         trigger: run.trigger_type,
         run_group_id: run.run_group_id,
       };
-      return [{ ...runDraft(run, "run.started", "started"), source: sourceOf(run), data, tells: "run" }];
+      return [{ ...runDraft(run, "run.started", "started"), source: sourceOf(run), data, effect: "run" }];
     }
     if (entry.type === "run.cancelled") {
       const data: TopicData<"run.cancelled"> = { ...base, duration_ms };
@@ -66,6 +66,17 @@ export function stepEvent(
   }
   const data: TopicData<"step.failed"> = { ...base, error: finished.error ?? "" };
   return [{ ...draft, topic: "step.failed", name: `${step.name}-failed`, data }];
+}
+
+/** Returns the event of a run that could not start. */
+export function failedAtStart(run: StoredRun, error: string): EventDraft {
+  const data: TopicData<"run.failed"> = {
+    scan_id: run.run_id,
+    target: run.target,
+    duration_ms: 0,
+    error,
+  };
+  return { ...runDraft(run, "run.failed", "failed"), data };
 }
 
 function runDraft(run: StoredRun, topic: string, word: string) {

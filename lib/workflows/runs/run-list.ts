@@ -1,19 +1,11 @@
 import { readAll } from "../../events/read-all.ts";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import { isTerminal } from "../engine/history.ts";
 import { allOf, type List, type ListDeps, listItems, recordsOf } from "../lists/list.ts";
-import {
-  assemble,
-  type Listing,
-  type Numbered,
-  newestFirst,
-  type PageQuery,
-  passing,
-  readList,
-  readTogether,
-} from "../lists/read-list.ts";
+import { assemble, type Numbered, newestFirst, passing, readList, readTogether } from "../lists/read-list.ts";
 import { entryKey, pendingWrite } from "../lists/table.ts";
 import { jobPartition, RUN_SK, runKey, runNamesTable, runsTable, type StoredRun } from "./table.ts";
 
@@ -69,13 +61,14 @@ export interface RunFilters {
 /** If more runs than this are unfinished, runs that ended since they were indexed are not looked up. */
 const LOOKED_AT_MAX = 1_000;
 
-const TRIES_MAX = 5;
+/** Maximum reads of ended runs, if others end meanwhile. */
+const READS_MAX = 5;
 
 /** Runs that match the filters, newest first. */
 export async function findRuns(
   deps: ListDeps,
   { status, workflow, target, workspace, job, mode }: RunFilters,
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<StoredRun>> {
   const filters: Filter[] = [];
   if (workflow !== undefined) filters.push({ field: "workflow", value: workflow });
@@ -93,7 +86,7 @@ async function runsOfJob(
   deps: ListDeps,
   job: string,
   { status, filters }: { readonly status: string | undefined; readonly filters: readonly Filter[] },
-  { offset, limit }: PageQuery,
+  { offset, limit }: PageRequest,
 ): Promise<Listing<StoredRun>> {
   const passes = passing(runList, filters);
   const fitting = (await jobRuns(deps, job)).filter(
@@ -110,9 +103,9 @@ async function activeRuns(
   deps: ListDeps,
   status: string,
   filters: readonly Filter[],
-  { offset, limit }: PageQuery,
+  { offset, limit }: PageRequest,
 ): Promise<Listing<StoredRun>> {
-  const { runs, numbers } = await runsUnderWay(deps);
+  const { runs, numbers } = await findUnfinishedRuns(deps);
   const passes = passing(runList, filters);
   const fitting = runs.filter((run) => run.status === status && passes(run));
   const placeOf = ({ run_id }: StoredRun): number => numbers.get(run_id) ?? Number.POSITIVE_INFINITY;
@@ -121,13 +114,15 @@ async function activeRuns(
 }
 
 /** Unfinished runs, and their numbers in the index if they have any; may include runs that ended a moment ago. */
-export async function runsUnderWay(
+export async function findUnfinishedRuns(
   deps: ListDeps,
 ): Promise<{ readonly runs: StoredRun[]; readonly numbers: ReadonlyMap<string, number | undefined> }> {
-  const marks = await allOf(deps, runList.name, "mark");
+  const pendingEntries = await allOf(deps, runList.name, "pending");
   const entries = await allOf(deps, runList.name, "entry");
   const numbers = new Map(entries.map(({ sk, number }) => [sk, number]));
-  const runs = await recordsOf(deps, runList, [...new Set([...marks, ...entries].map(({ sk }) => sk))]);
+  const runs = await recordsOf(deps, runList, [
+    ...new Set([...pendingEntries, ...entries].map(({ sk }) => sk)),
+  ]);
   return { runs: [...runs.values()], numbers };
 }
 
@@ -142,15 +137,15 @@ async function endedRuns(
   deps: ListDeps,
   status: string,
   filters: readonly Filter[],
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<StoredRun>> {
   const wanted: Filter[] = [...filters, { field: "status", value: status }];
-  for (let attempt = 1; ; attempt += 1) {
+  for (let reads = 1; ; reads += 1) {
     const ended = await endedUnknown(deps, wanted);
     const { view, fresh } = await readTogether(deps, runList, wanted);
     const keys = ended.map(({ item }) => entryKey(runList.name, item.run_id));
     const still = await listItems(deps, keys);
-    if (still.size < ended.length && attempt < TRIES_MAX) continue;
+    if (still.size < ended.length && reads < READS_MAX) continue;
     const shown = new Set(fresh.map(({ run_id }) => run_id));
     const late = ended.filter(
       ({ number, item }) => still.has(item.run_id) && !shown.has(item.run_id) && number <= view.last,

@@ -187,7 +187,7 @@ async function cursorOf(deps: Pick<Ports, "tables">): Promise<number> {
 /** Claims the next `size` slots. Returns the counter after the claim. */
 async function claim(deps: Pick<Ports, "tables">, size: number): Promise<number> {
   const item = await deps.tables.update(slotCursorTable, CURSOR, { add: { count: size } });
-  if (item === undefined) throw new Error("an update without conditions was refused");
+  if (item === undefined) throw new Error("an update without conditions failed");
   return item.count;
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { handler } from "../../../functions/workflows/runs/create.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { invokeHandler } from "../../testing/test-handler-call.ts";
 import { requestOf } from "../../testing/test-requests.ts";
 import { readRuns, runValues, storeWorkflow } from "../../testing/test-workflows.ts";
 import { targetValues } from "../values/target-values.ts";
@@ -15,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 const post = async (body: unknown) => {
-  const answer = await handler(requestOf("POST", "/runs", { body }), { weft: test.deps });
+  const answer = await invokeHandler(handler, requestOf("POST", "/runs", { body }), { weft: test.deps });
   return { status: answer.statusCode, json: JSON.parse(answer.body) };
 };
 const start = (more: Record<string, unknown>) => post({ module: "one", ...more });
@@ -85,7 +86,7 @@ describe("targets", () => {
     const { status, json } = await start({ target_file });
     expect([status, json]).toEqual([
       400,
-      { error: true, message: "target_file: no such file in a workspace or in uploads" },
+      { error: true, message: "target_file: must be an existing file in a workspace or in uploads" },
     ]);
   });
 });
@@ -105,11 +106,11 @@ describe("a request", () => {
     [{ timeout: 1.5 }, "timeout: must be a whole number"],
     [{ concurrency: 5000 }, "concurrency: must be at most 1000"],
     [{ priority: "soon" }, "priority: must be one of: low, normal, medium, high, critical"],
-    [{ run_mode: "cloud" }, "run_mode: must be local: this service runs workflows itself"],
+    [{ run_mode: "cloud" }, "run_mode: must be local"],
     [{ run_mode: "x" }, "run_mode: must be one of: local, distributed, cloud"],
     [{ heuristics_check: "deep" }, "heuristics_check: must be one of: none, basic, advanced"],
-    [{ schedule: "* * * * *" }, "schedule: a schedule is made with POST /schedules"],
-    [{ schedule_enabled: true }, "schedule_enabled: a schedule is made with POST /schedules"],
+    [{ schedule: "* * * * *" }, "schedule: use POST /schedules to create a schedule"],
+    [{ schedule_enabled: true }, "schedule_enabled: use POST /schedules to create a schedule"],
     [{ empty_target: 1 }, "empty_target: must be true or false"],
   ])("is rejected with a clear message: %j", async (more, message) => {
     const { status, json } = await start(more);
@@ -123,7 +124,7 @@ describe("a request", () => {
   it("starts no run if its file has more lines than the limit of runs", async () => {
     await write("workspaces/w/in.txt", Array.from({ length: 1001 }, (_, index) => `t${index}\n`).join(""));
     const { status, json } = await start({ target_file: "w/in.txt" });
-    expect([status, json.message]).toEqual([400, expect.stringContaining("at most 1000 in one request")]);
+    expect([status, json.message]).toEqual([400, expect.stringContaining("at most 1000 entries")]);
     expect(await targets()).toEqual([]);
   });
 

@@ -30,7 +30,7 @@ const elsewhere = z
   .any()
   .refine(
     (value) => value === undefined || value === null || value === "" || value === false,
-    "a schedule is made with POST /schedules",
+    "use POST /schedules to create a schedule",
   )
   .optional();
 
@@ -41,58 +41,58 @@ export const startBody = z.object({
     .string()
     .max(TEXT_MAX_LENGTH)
     .optional()
-    .describe("Name of a stored flow; wins where both are given"),
+    .describe("Name of a stored flow; takes precedence over module"),
   target: z.string().max(TARGET_MAX_LENGTH).optional(),
   targets: z
     .array(z.string().max(TARGET_MAX_LENGTH))
     .max(TARGETS_MAX)
     .optional()
-    .describe("A run for each; together they are one job"),
+    .describe("Targets, one run each; the runs form a job"),
   target_file: z
     .string()
     .max(TEXT_MAX_LENGTH)
     .optional()
-    .describe("A file of targets, a line each, in a workspace or in `uploads/`"),
-  empty_target: z.boolean().optional().describe("Run without a target: one is made up"),
+    .describe("File with one target per line, in a workspace or in `uploads/`"),
+  empty_target: z.boolean().optional().describe("Run without a target: one is generated"),
   params: paramsBody.optional(),
   concurrency: z
     .int()
     .max(TARGETS_MAX)
     .optional()
-    .describe("How many runs of the job go at once; 1 without it"),
+    .describe("Number of concurrent runs of the job; default 1"),
   priority: z.enum(["low", "normal", "medium", "high", "critical"]).optional(),
   timeout: z
     .int()
     .min(0)
     .max(TIMEOUT_MAX_MINUTES)
     .optional()
-    .describe("Minutes that a run may take from its start; 0 for no limit"),
+    .describe("Timeout of a run from its start in minutes; 0 for no limit"),
   workspace: labelText.max(TEXT_MAX_LENGTH).optional(),
   run_mode: z
     .enum(["local", "distributed", "cloud"])
-    .refine((mode) => mode === "local", "must be local: this service runs workflows itself")
+    .refine((mode) => mode === "local", "must be local")
     .optional(),
   heuristics_check: z.enum(["none", "basic", "advanced"]).optional(),
   threads_hold: z.int().min(0).max(10_000).optional().describe("Value of `{{threads}}`; 0 for the default"),
   schedule: elsewhere,
   schedule_enabled: elsewhere,
-  dry_run: z.boolean().optional().describe("Render and plan, and execute nothing"),
+  dry_run: z.boolean().optional().describe("Plan the run without executing it"),
 });
 export type StartBody = z.infer<typeof startBody>;
 
-export const startAnswer = z
+export const startResponse = z
   .object({
     message: z.string(),
     workflow: z.string(),
     kind: z.enum(["module", "flow"]),
-    target: z.string().describe("The first one"),
-    targets: z.array(z.string()).optional().describe("Where there are several"),
+    target: z.string().describe("The first run"),
+    targets: z.array(z.string()).optional().describe("Present if there are several"),
     target_count: z.int(),
     priority: z.string(),
     run_mode: z.literal("local"),
     job_id: z.string(),
-    run_uuid: z.string().describe("The same as run_id"),
-    run_id: z.string().describe("The first one"),
+    run_uuid: z.string().describe("Same as run_id"),
+    run_id: z.string().describe("The first run"),
     run_ids: z.array(z.string()).describe("In the order of the targets"),
     concurrency: z.int().optional(),
     timeout: z.int().optional(),
@@ -105,7 +105,7 @@ export type StartDeps = CreateDeps &
   Pick<Ports, "outbox"> & { readonly paths: Pick<StepPaths, "workspacesDir"> };
 
 /** A parsed request: the workflow, and the runs to start. */
-export interface Asked {
+export interface RunStartRequest {
   readonly plan: Plan;
   readonly workflow: string;
   readonly targets: readonly string[];
@@ -114,7 +114,7 @@ export interface Asked {
 }
 
 /** Throws `not_found`, `bad_request`. */
-export async function readStart(deps: StartDeps, body: StartBody): Promise<Asked> {
+export async function readStart(deps: StartDeps, body: StartBody): Promise<RunStartRequest> {
   const written = body.flow || body.module;
   if (written === undefined || written === "")
     throw new ApiError("bad_request", "module: either module or flow is required");
@@ -161,7 +161,7 @@ export async function startRun(
   deps: StartDeps,
   body: StartBody,
   cause: Cause = {},
-): Promise<z.infer<typeof startAnswer>> {
+): Promise<z.infer<typeof startResponse>> {
   const { plan, targets, request } = await readStart(deps, body);
   const size = targets.length;
   await requireRunBudget(deps, cause, size);
@@ -180,7 +180,7 @@ export async function startRun(
     if (!outcome.ok) throw new ApiError("conflict", "The run could not be created, try again");
   }
   const [first] = made.map(({ run }) => run);
-  if (first === undefined) throw new Error("no run was made");
+  if (first === undefined) throw new Error("no run was created");
   return {
     message: "Run started",
     workflow: first.workflow_name,

@@ -4,7 +4,7 @@ import type { Ports } from "../../platform/ports.ts";
 import { childKey, ITEMS_PER_BATCH } from "../engine/containers.ts";
 import type { RunState } from "../engine/history.ts";
 import type { Program, ProgramModule } from "../engine/program.ts";
-import { isContainer, type Request, stepAt } from "../engine/walk.ts";
+import { isContainer, type StepRequestEntry, stepAt } from "../engine/walk.ts";
 import { isGiven, type NeededName } from "../expressions/parse.ts";
 import { loopNames } from "../expressions/variable-names.ts";
 import { hopToken } from "../installation/hop-tokens.ts";
@@ -20,7 +20,7 @@ import { rootCauseOf, type StoredRun } from "./table.ts";
 const OUTPUTS_SHOWN_MAX = 500;
 
 /**
- * Returns the bus entries that request steps, with everything that the executors need. `fresh` are values that are
+ * Returns the bus entries that request steps, with everything that the executors need. `readTailItems` are values that are
  * about to be committed. Reads the values that the steps name, and stores large ones in blobs.
  */
 export async function commandEntries(
@@ -28,7 +28,7 @@ export async function commandEntries(
   run: CommandedRun,
   state: RunState,
   program: Program,
-  requests: readonly Request[],
+  requests: readonly StepRequestEntry[],
   fresh: Fresh = {},
 ): Promise<BusEntry[]> {
   let layers = fresh.layers === undefined ? undefined : Promise.resolve(fresh.layers);
@@ -36,15 +36,15 @@ export async function commandEntries(
     requests.map(async (request): Promise<BusEntry> => {
       const module = program.modules[request.module];
       const step = stepAt(program, request);
-      if (module === undefined || step === undefined) throw new Error(`no such step: ${request.step}`);
-      const place = executionTargetOf(step, request);
-      const command = { type: request.step_type, place, run_id: run.run_id, request };
+      if (module === undefined || step === undefined) throw new Error(`unknown step: ${request.step}`);
+      const target = executionTargetOf(step, request);
+      const command = { type: request.step_type, execution_target: target, run_id: run.run_id, request };
       const ofFlow = run.workflow_kind === "flow";
       const own = ofFlow ? { ModuleName: { json: JSON.stringify(module.name) } } : {};
       const values = { ...own, ...fresh.values };
       const work = await workOf(deps, run, { state, module, step, request, ofFlow, fresh: values });
-      if (place === "workspace" && deps.sharesWorkspaces) layers ??= readLayers(deps, run.workspace);
-      const shared = place === "workspace" && deps.sharesWorkspaces ? { layers: (await layers) ?? [] } : {};
+      if (target === "workspace" && deps.sharesWorkspaces) layers ??= readLayers(deps, run.workspace);
+      const shared = target === "workspace" && deps.sharesWorkspaces ? { layers: (await layers) ?? [] } : {};
       const detail = await commandWith(deps, command, { ...work, ...shared });
       return { source: COMMAND_SOURCE, detailType: STEP_REQUESTED, detail: { ...detail } };
     }),
@@ -84,7 +84,7 @@ interface Wanted {
   readonly state: RunState;
   readonly module: ProgramModule;
   readonly step: Step;
-  readonly request: Request;
+  readonly request: StepRequestEntry;
   /** Whether the module belongs to a flow. */
   readonly ofFlow: boolean;
   readonly fresh: Readonly<Record<string, StoredValueRef>>;

@@ -1,13 +1,13 @@
 import { readAll } from "../../events/read-all.ts";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
 import type { Entry } from "../../ranked-index/deltas.ts";
 import { toRow } from "../../ranked-index/deltas.ts";
-import { pauseBefore } from "../../ranked-index/index-cache.ts";
-import { type Filter, passes, toTests, type View } from "../../ranked-index/view.ts";
+import { type Filter, matchesTests, toTests, type View } from "../../ranked-index/view.ts";
+import { CONFLICT, PROGRESS, retryOnConflict } from "../../retry-on-conflict.ts";
 import { isTerminal } from "../engine/history.ts";
 import { allOf, type ListDeps, listItems } from "../lists/list.ts";
-import type { Listing, PageQuery } from "../lists/read-list.ts";
 import { listEntriesTable, type PendingEntry, pendingKey, pendingWrite } from "../lists/table.ts";
 import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable } from "./table.ts";
 
@@ -18,7 +18,6 @@ const STEPS_AT_ONCE = 90;
 /** Runs whose steps one transaction indexes, with one write each. */
 const RUNS_AT_ONCE = 50;
 const READ_PAGE = 100;
-const TRIES_MAX = 20;
 /** Separates the run id from the step key. */
 const SEPARATOR = "\n";
 
@@ -44,8 +43,8 @@ export const stepsPendingWrite = (runId: string): Write => pendingWrite(LIST, ru
 /** Indexes the steps of those runs that have finished and are not completely indexed. Idempotent. */
 export async function indexSteps(deps: ListDeps, runIds: readonly string[]): Promise<void> {
   let left = [...new Set(runIds)];
-  for (let attempt = 0; attempt < TRIES_MAX && left.length > 0; attempt += 1) {
-    await pauseBefore(attempt);
+  const indexNext = async () => {
+    if (left.length === 0) return;
     const over = await unlistedOf(deps, left.slice(0, RUNS_AT_ONCE));
     const rest = left.slice(RUNS_AT_ONCE);
     const batch = batchOf(over);
@@ -55,34 +54,34 @@ export async function indexSteps(deps: ListDeps, runIds: readonly string[]): Pro
       entries.length > 0
         ? (await deps.lists[LIST].take({ entries, writes })) !== undefined
         : writes.length === 0 || (await deps.tables.write(writes)).ok;
-    if (isDone) attempt = -1;
-    const more = isDone ? batch.more : over.map(({ mark }) => mark.sk);
+    const more = isDone ? batch.more : over.map(({ pendingEntry }) => pendingEntry.sk);
     left = [...more, ...rest];
-  }
-  if (left.length > 0) throw new Error("the steps of runs are contended");
+    return isDone ? PROGRESS : CONFLICT;
+  };
+  await retryOnConflict(indexNext, { exceeded: () => new Error("too many conflicts at the list of steps") });
 }
 
 /** A finished run, and its steps that are not in the index. */
 interface Unlisted {
-  readonly mark: PendingEntry;
+  readonly pendingEntry: PendingEntry;
   readonly run: StoredRun;
   readonly steps: readonly StoredStep[];
 }
 
 async function unlistedOf(deps: Pick<Ports, "tables">, runIds: readonly string[]): Promise<Unlisted[]> {
-  const marks = await listItems(
+  const pendingEntries = await listItems(
     deps,
     runIds.map((runId) => pendingKey(LIST, runId)),
   );
-  const runs = await deps.tables.batchGet(runsTable, [...marks.keys()].map(runKey));
+  const runs = await deps.tables.batchGet(runsTable, [...pendingEntries.keys()].map(runKey));
   const over = runs.flatMap((run) => {
-    const mark = marks.get(run.run_id);
-    return mark === undefined || !isTerminal(run.status) ? [] : [{ mark, run }];
+    const pendingEntry = pendingEntries.get(run.run_id);
+    return pendingEntry === undefined || !isTerminal(run.status) ? [] : [{ pendingEntry, run }];
   });
   return Promise.all(
-    over.map(async ({ mark, run }) => {
-      const steps = (await stepsOf(deps, run.run_id)).slice(Number(mark.token));
-      return { mark, run, steps };
+    over.map(async ({ pendingEntry, run }) => {
+      const steps = (await stepsOf(deps, run.run_id)).slice(Number(pendingEntry.token));
+      return { pendingEntry, run, steps };
     }),
   );
 }
@@ -92,13 +91,16 @@ function batchOf(over: readonly Unlisted[]) {
   const entries: Entry[] = [];
   const writes = new Map<string, Write>();
   const more: string[] = [];
-  for (const { mark, run, steps } of over) {
+  for (const { pendingEntry, run, steps } of over) {
     const part = steps.slice(0, STEPS_AT_ONCE - entries.length);
     const isLast = part.length === steps.length;
     for (const step of part) entries.push({ key: keyOf(run.run_id, step), fields: fieldsOf(run, step) });
     if (!isLast) more.push(run.run_id);
     if (isLast || part.length > 0)
-      writes.set(run.run_id, progress(mark, isLast ? undefined : Number(mark.token) + part.length));
+      writes.set(
+        run.run_id,
+        progress(pendingEntry, isLast ? undefined : Number(pendingEntry.token) + part.length),
+      );
   }
   return { entries, writes, more };
 }
@@ -107,7 +109,7 @@ function batchOf(over: readonly Unlisted[]) {
 export async function sweepSteps(deps: ListDeps): Promise<void> {
   await indexSteps(
     deps,
-    (await allOf(deps, LIST, "mark")).map(({ sk }) => sk),
+    (await allOf(deps, LIST, "pending")).map(({ sk }) => sk),
   );
 }
 
@@ -145,7 +147,7 @@ const fieldsOf = ({ run_id, workspace }: StoredRun, { status, step_type }: Store
 export async function findSteps(
   deps: ListDeps,
   { status, ...fields }: StepFilters,
-  { offset, limit }: PageQuery,
+  { offset, limit }: PageRequest,
 ): Promise<Listing<FoundStep>> {
   const named = { ...fields, status: status === "success" ? "completed" : status };
   const filters: Filter[] = Object.entries(named).flatMap(([field, value]) =>
@@ -168,40 +170,42 @@ async function readTogether(
   only: string | undefined,
 ): Promise<{ view: View; fresh: string[] }> {
   const read = async (): Promise<PendingEntry[]> => {
-    const marks =
+    const pendingEntries =
       only === undefined
-        ? await allOf(deps, LIST, "mark")
+        ? await allOf(deps, LIST, "pending")
         : [...(await listItems(deps, [pendingKey(LIST, only)])).values()];
-    return marks.sort((one, other) => (one.sk < other.sk ? -1 : 1));
+    return pendingEntries.sort((one, other) => (one.sk < other.sk ? -1 : 1));
   };
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const marks = await read();
-    const fresh = await freshSteps(deps, marks, filters);
+  const readOnce = async () => {
+    const pendingEntries = await read();
+    const fresh = await freshSteps(deps, pendingEntries, filters);
     const view = await deps.lists[LIST].view(filters);
     const after = new Map((await read()).map(({ sk, token }) => [sk, token]));
-    if (marks.every(({ sk, token }) => after.get(sk) === token)) return { view, fresh };
-  }
-  throw new Error("the list of steps changes faster than it can be read");
+    return pendingEntries.every(({ sk, token }) => after.get(sk) === token) ? { view, fresh } : CONFLICT;
+  };
+  return retryOnConflict(readOnce, {
+    exceeded: () => new Error("the list of steps keeps changing while it is read"),
+  });
 }
 
 /** Returns the keys of matching steps that are not in the index yet, newest runs first. */
 async function freshSteps(
   deps: ListDeps,
-  marks: readonly PendingEntry[],
+  pendingEntries: readonly PendingEntry[],
   filters: readonly Filter[],
 ): Promise<string[]> {
   const tests = toTests(filters);
   const runs = await deps.tables.batchGet(
     runsTable,
-    marks.map(({ sk }) => runKey(sk)),
+    pendingEntries.map(({ sk }) => runKey(sk)),
   );
-  const done = new Map(marks.map(({ sk, token }) => [sk, Number(token)]));
+  const done = new Map(pendingEntries.map(({ sk, token }) => [sk, Number(token)]));
   const read = readerOf(deps.tables);
   const found = await Promise.all(
     runs.map(async (run) => {
       const { run_id, created_at, number } = run;
       const steps = (await read(run)).slice(done.get(run_id) ?? 0);
-      const fitting = steps.filter(({ key, fields }) => passes(toRow({ key, fields }, 0), tests));
+      const fitting = steps.filter(({ key, fields }) => matchesTests(toRow({ key, fields }, 0), tests));
       const order = `${created_at}#${String(number).padStart(12, "0")}`;
       return { order, keys: fitting.map(({ key }) => key).reverse() };
     }),

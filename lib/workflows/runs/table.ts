@@ -105,11 +105,11 @@ export interface StoredRunName extends Key {
 export const runNamesTable: TableSpec<StoredRunName> = { name: "run-names", indexes: {} };
 
 /** Queue positions of waiting runs, in order, and the slots of running ones. */
-export interface StoredTurn extends Key {
+export interface StoredQueuePosition extends Key {
   readonly run_id: string;
 }
 
-export const runQueueTable: TableSpec<StoredTurn> = { name: "run-queue", indexes: {} };
+export const runQueueTable: TableSpec<StoredQueuePosition> = { name: "run-queue", indexes: {} };
 
 export const RUN_SK = "run";
 

@@ -35,15 +35,15 @@ export async function allTargets(
   if (unique.length > TARGETS_MAX)
     throw new ApiError(
       "bad_request",
-      `targets: ${unique.length} of them, at most ${TARGETS_MAX} in one request; a foreach goes through more`,
+      `targets: must have at most ${TARGETS_MAX} entries, not ${unique.length}; use a foreach for more`,
     );
   const long = unique.findIndex((text) => text.length > TARGET_MAX_LENGTH);
   if (long >= 0)
-    throw new ApiError("bad_request", `targets: one has more than ${TARGET_MAX_LENGTH} characters`);
+    throw new ApiError("bad_request", `targets: each must have at most ${TARGET_MAX_LENGTH} characters`);
   return unique;
 }
 
-const NO_FILE = "target_file: no such file in a workspace or in uploads";
+const NO_FILE = "target_file: must be an existing file in a workspace or in uploads";
 
 async function readTargets(workspacesDir: string, named: string): Promise<string> {
   const text = await readOwnFile(workspacesDir, named);

@@ -44,7 +44,7 @@ describe("a name without a value", () => {
     expect(await run(SINGLE, { module: "w" })).toEqual({
       status: "completed",
       error: "",
-      warnings: ["[s] warning: nothing gives {{Dta}} a value, it is empty"],
+      warnings: ["[s] warning: {{Dta}} is undefined and evaluates to an empty text"],
       commands: ["rm -rf /tmp a.example 1"],
     });
   });
@@ -55,7 +55,7 @@ describe("a name without a value", () => {
   ])("fails the step before its command if %s says so", async (_who, yaml, settings) => {
     expect(await run(yaml, { module: "w" }, { settings })).toMatchObject({
       status: "failed",
-      error: expect.stringMatching(/^nothing gives \{\{Dta\}\} a value/),
+      error: expect.stringMatching(/^undefined: \{\{Dta\}\}/),
       commands: [],
     });
   });
@@ -83,23 +83,25 @@ describe("a name without a value", () => {
     const done = await run(yaml, { module: "w" }, { script });
     expect([done.status, done.error]).toEqual(["completed", ""]);
     const { definition } = await test.deps.definitions.get("w", 1).then((definition) => ({ definition }));
-    expect(lintDefinition(definition)).toEqual(["s.command: nothing gives {{nobody}} a value"]);
+    expect(lintDefinition(definition)).toEqual(["s.command: {{nobody}} is undefined"]);
   });
 
   it("keeps a run from starting if a param's default names it", async () => {
     const yaml = `name: w\nundefined: fail\nparams: [{name: p, default: "{{nobody}}/x"}]\nsteps:\n${step("true")}`;
     await expect(run(yaml, { module: "w" })).rejects.toThrow(
-      "params: default of parameter p: nothing gives {{nobody}} a value",
+      "params: default of parameter p: {{nobody}} is undefined",
     );
     expect(lintDefinition(await test.deps.definitions.get("w", 1))).toEqual([
-      "params.p.default: nothing gives {{nobody}} a value",
+      "params.p.default: {{nobody}} is undefined",
     ]);
   });
 
   it("is logged once for all items of a batch", async () => {
     const yaml = `name: w\nsteps:\n  - {name: each, type: foreach, input: '["x","y","z"]', variable: v, step: {name: in, type: bash, command: 'echo {{nobody}}'}}\n`;
     expect((await run(yaml, { module: "w" })).warnings).toEqual([
-      expect.stringMatching(/^\[in#?\S*\] warning: nothing gives \{\{nobody\}\} a value, it is empty$/),
+      expect.stringMatching(
+        /^\[in#?\S*\] warning: \{\{nobody\}\} is undefined and evaluates to an empty text$/,
+      ),
     ]);
   });
 });

@@ -103,7 +103,7 @@ describe("a schedule", () => {
     expect(await schedulesOf(test.deps, "tick")).toMatchObject([
       { next_run: "2026-03-02T11:10:00.000Z", run_count: 1 },
     ]);
-    expect(test.logs.filter(({ message }) => message === "missed schedule caught up")).toHaveLength(1);
+    expect(test.logs.filter(({ message }) => message === "fired a missed schedule")).toHaveLength(1);
   });
 
   it("waits if the clock is set back, and repeats no slot", async () => {

@@ -39,7 +39,7 @@ export async function fireDueSchedules(deps: FireDeps): Promise<number> {
         fired += await fire(deps, schedule, now);
       } catch (error) {
         // A failure does not delay other schedules.
-        deps.log.error("schedule could not be fired", { schedule: schedule.schedule_id, error });
+        deps.log.error("firing a schedule failed", { schedule: schedule.schedule_id, error });
         failure ??= error;
       }
     }
@@ -121,7 +121,7 @@ async function fireSlot(deps: FireDeps, schedule: StoredSchedule, firing: Firing
     },
   ]);
   if (firing.missed > 0)
-    deps.log.warn("missed schedule caught up", { schedule: schedule.schedule_id, missed: firing.missed });
+    deps.log.warn("fired a missed schedule", { schedule: schedule.schedule_id, missed: firing.missed });
   return deps.outbox.commit({
     writes: [
       {
@@ -146,7 +146,7 @@ function passOver(
   revision: number | undefined,
 ) {
   const error = revision === undefined ? `Workflow not found: ${schedule.workflow}` : "";
-  deps.log.warn("schedule passed over", { schedule: schedule.schedule_id, slot: due, error });
+  deps.log.warn("skipped a schedule", { schedule: schedule.schedule_id, slot: due, error });
   return deps.outbox.commit({
     writes: [
       {

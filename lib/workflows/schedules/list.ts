@@ -1,6 +1,6 @@
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { cachedFilter } from "../lists/filter-cache.ts";
-import type { Listing, PageQuery } from "../lists/read-list.ts";
 import type { Catalog, CatalogReader } from "../store/catalog.ts";
 import { type StoredSchedule, scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import type { ScheduleDeps } from "./manage.ts";
@@ -22,7 +22,7 @@ const entries = new WeakMap<Catalog, Promise<readonly Entry[]>>();
 export async function listSchedules(
   deps: ScheduleDeps,
   filters: ScheduleFilters,
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<ScheduleRecord>> {
   const { total, rows } = await scheduleRows(deps, filters, page);
   const { byName } = await deps.catalog.current();
@@ -34,7 +34,7 @@ export async function listSchedules(
 export async function scheduleRows(
   deps: Pick<Ports, "tables"> & { readonly catalog: CatalogReader },
   filters: ScheduleFilters,
-  { offset, limit }: PageQuery,
+  { offset, limit }: PageRequest,
 ): Promise<{ readonly total: number; readonly rows: readonly StoredSchedule[] }> {
   const catalog = await deps.catalog.current();
   let known = entries.get(catalog);

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import type { Trigger } from "../schema/types.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { findByName, workflowNotFound } from "../store/find-workflow.ts";
@@ -30,8 +31,6 @@ const MADE_MAX = 10_000;
 
 const ID_MAX_LENGTH = 512;
 
-const TRIES_MAX = 5;
-
 /** Creates a schedule. Throws `bad_request` naming the invalid field. Reference 1.5. */
 export async function createSchedule(
   deps: ScheduleDeps,
@@ -46,7 +45,10 @@ export async function createSchedule(
   if (workflow_kind !== undefined && workflow_kind !== head.kind)
     throw new ApiError("bad_request", `workflow_kind: ${workflow_name} is a ${head.kind}`);
   if (made.length >= MADE_MAX)
-    throw new ApiError("bad_request", `name: there are ${MADE_MAX} schedules already, delete some first`);
+    throw new ApiError(
+      "bad_request",
+      `name: the limit of ${MADE_MAX} schedules is reached; delete some first`,
+    );
   const spec = triggerOf(fields, trigger_type, name);
   await checkWatched(deps, spec);
   const row = newScheduleRow(deps, `sch_${deps.ids.ordered()}`, {
@@ -105,7 +107,7 @@ export async function updateSchedule(
       if (field !== undefined)
         throw new ApiError(
           "bad_request",
-          `${field}: is declared by the workflow ${row.workflow}, change it there`,
+          `${field}: is declared by the workflow ${row.workflow}; change it there`,
         );
     }
     const spec =
@@ -136,15 +138,17 @@ async function change(
   id: string,
   changed: (row: StoredSchedule) => Changed | Promise<Changed>,
 ): Promise<ScheduleRecord> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+  const tryToChange = async (): Promise<ScheduleRecord | typeof CONFLICT> => {
     const before = await findSchedule(deps, id);
     const after = changedRow(deps, before, await changed(before));
     const outcome = await deps.tables.write([...rowWrites(before, after), bumpCatalog()]);
-    if (!outcome.ok) continue;
+    if (!outcome.ok) return CONFLICT;
     if (after.enabled) await ensureRules(deps, [{ ...after.spec, enabled: true }]);
     return shown(deps, after);
-  }
-  throw new ApiError("conflict", "The schedule is being changed by others, try again");
+  };
+  return retryOnConflict(tryToChange, {
+    exceeded: () => new ApiError("conflict", "The schedule is being changed concurrently, try again"),
+  });
 }
 
 /** A schedule that is enabled or has a new time computes its next slot from now. */
@@ -211,7 +215,7 @@ export async function deleteSchedule(deps: ScheduleDeps, id: string): Promise<vo
   // The override replaces the one that is deleted with the row.
   const gone = deleteWrites(row).filter((write) => !("key" in write && write.key.pk === overrideKey(id).pk));
   const outcome = await deps.tables.write([...gone, ...kept, bumpCatalog()]);
-  if (!outcome.ok) throw new ApiError("conflict", "The schedule was changed meanwhile, try again");
+  if (!outcome.ok) throw new ApiError("conflict", "The schedule was changed concurrently, try again");
 }
 
 function bumpCatalog(): Write {

@@ -27,8 +27,8 @@ const params = z
 /** Fields of a trigger; the rules are those of workflow files. */
 const triggerFields = {
   schedule: text.optional().describe("Cron expression of five fields; required for cron"),
-  timezone: text.optional().describe("IANA name; UTC without it"),
-  misfire: text.optional().describe("none, last or all: what becomes of slots that were missed"),
+  timezone: text.optional().describe("IANA time zone; default UTC"),
+  misfire: text.optional().describe("none, last or all: which missed times to make up for"),
   event_topic: label.optional().describe("Exact or glob; required for event"),
   filters: z.array(text).max(64).optional(),
   filter_functions: z.array(text).max(64).optional(),

@@ -8,7 +8,7 @@ export const scheduleRecord = z
     id: z.string(),
     name: z.string(),
     workflow_name: z.string(),
-    workflow_kind: z.enum(["flow", "module", ""]).describe("Empty where there is no such workflow now"),
+    workflow_kind: z.enum(["flow", "module", ""]).describe("Empty if the workflow does not exist"),
     target: z.string(),
     workspace: z.string(),
     params: z.record(z.string(), z.string()),
@@ -19,19 +19,19 @@ export const scheduleRecord = z
     watch_path: z.string(),
     is_enabled: z.boolean(),
     last_run: z.string().nullable(),
-    next_run: z.string().nullable().describe("Null where no clock fires it, and while it is disabled"),
+    next_run: z.string().nullable().describe("Null if it is not a cron schedule, and while it is disabled"),
     run_count: z.int(),
     created_at: z.string(),
     updated_at: z.string(),
     timezone: z.string(),
-    misfire: z.enum(["none", "last", "all", ""]).describe("Empty for all but cron"),
+    misfire: z.enum(["none", "last", "all", ""]).describe("Empty except for cron"),
     input: z.record(z.string(), z.string()),
-    origin: z.enum(["workflow", "api"]).describe("Declared in the workflow's file, or made by request"),
+    origin: z.enum(["workflow", "api"]).describe("Whether the workflow declares it, or a request created it"),
     error: z.string(),
     breaker_open_until: z
       .string()
       .nullable()
-      .describe("Until when it starts nothing, having fired too often"),
+      .describe("Time until which it starts nothing because it fired too often"),
   })
   .meta({ id: "Schedule" });
 export type ScheduleRecord = z.infer<typeof scheduleRecord>;

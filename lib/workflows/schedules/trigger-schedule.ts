@@ -36,7 +36,7 @@ export async function triggerSchedule(
     ...scheduleTriggeredDraft(schedule, data),
     ...cause,
   });
-  if (fired === undefined) throw new ApiError("conflict", "The schedule was changed meanwhile, try again");
+  if (fired === undefined) throw new ApiError("conflict", "The schedule was changed concurrently, try again");
   return {
     message: "Schedule triggered",
     schedule: schedule.trigger,

@@ -96,9 +96,9 @@ class ExecutionCheck {
       ...conditions.map((one, at): [Path, typeof one] => [[...path, "conditions", at], one]),
     ];
     if (otherwise !== undefined) all.push([[...path, "default"], otherwise]);
-    for (const [place, { commands, functions }] of all) {
-      this.#commands(commands, [...place, "commands"], loops);
-      this.scripts(functions, [...place, "functions"], loops);
+    for (const [path, { commands, functions }] of all) {
+      this.#commands(commands, [...path, "commands"], loops);
+      this.scripts(functions, [...path, "functions"], loops);
     }
     for (const [at, condition] of conditions.entries())
       this.script(condition.if, [...path, "conditions", at, "if"], loops);

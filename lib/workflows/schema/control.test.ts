@@ -33,7 +33,7 @@ describe("a step with retries", () => {
   it.each([
     [{ max_attempts: 0 }, /retry\.max_attempts: must be at least 1/],
     [{ max_attempts: 101 }, /retry\.max_attempts: must be at most 100/],
-    [{ max_attempts: 2, delay: "soon" }, /retry\.delay: is no duration/],
+    [{ max_attempts: 2, delay: "soon" }, /retry\.delay: is not a duration/],
     [{ max_attempts: 2, delay: "2d" }, /retry\.delay: must be at most 1d/],
     [{ max_attempts: 2, backoff: 0 }, /retry\.backoff: must be at least 1/],
     [3, /retry: must be a retry/],
@@ -49,7 +49,7 @@ describe("a step with retries", () => {
       retry: { max_attempts: 2 },
     };
     expect(refusals({ steps: [holder] })[0]).toMatch(
-      /^steps\[0\]\.retry: stands on the steps that do the work/,
+      /^steps\[0\]\.retry: is only allowed on steps without nested steps/,
     );
   });
 });
@@ -57,9 +57,9 @@ describe("a step with retries", () => {
 describe("steps with dependencies", () => {
   it("refer to steps of their own list, and not to themselves", () => {
     const steps = [step("a", { depends_on: ["c"] }), step("b", { depends_on: ["a", "nobody"] }), step("c")];
-    expect(refusals({ steps })).toEqual(['steps[1].depends_on[1]: there is no step "nobody"']);
+    expect(refusals({ steps })).toEqual(['steps[1].depends_on[1]: unknown step "nobody"']);
     const circle = [step("a", { depends_on: ["b"] }), step("b", { depends_on: ["a"] })];
-    expect(refusals({ steps: circle })).toEqual(["steps[0].depends_on: waits for itself: a -> b -> a"]);
+    expect(refusals({ steps: circle })).toEqual(["steps[0].depends_on: depends on itself: a -> b -> a"]);
   });
 
   it("must not be nested", () => {
@@ -89,8 +89,8 @@ describe("a decision", () => {
   });
 
   it.each([
-    [{ conditions: [{ if: "true", goto: "nowhere" }] }, 'conditions[0].goto: there is no step "nowhere"'],
-    [{ switch: "x", cases: { a: { goto: "gone" } } }, 'cases.a.goto: there is no step "gone"'],
+    [{ conditions: [{ if: "true", goto: "nowhere" }] }, 'conditions[0].goto: unknown step "nowhere"'],
+    [{ switch: "x", cases: { a: { goto: "gone" } } }, 'cases.a.goto: unknown step "gone"'],
     [{ conditions: [{ goto: "a" }] }, "conditions[0].if: is required"],
   ])("is rejected: %j", (decision, message) => {
     expect(refusals({ steps: [step("a", { decision })] }).join("\n")).toContain(message);
@@ -116,7 +116,7 @@ describe("a runner", () => {
     ]);
     expect(
       refusals({ steps: [step("a")], runner: "docker", runner_config: { privileged: true, image: "x" } }),
-    ).toEqual(["runner_config.privileged: containers are never privileged"]);
+    ).toEqual(["runner_config.privileged: privileged containers are not allowed"]);
   });
 });
 

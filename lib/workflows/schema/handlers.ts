@@ -58,14 +58,14 @@ export function readActions(
       return [];
     };
     if (action.action === "export" && action.name === undefined)
-      return ignore("an export action needs a name");
+      return ignore("an export action requires name");
     if (action.action !== "run" || hasWork(action)) return [action];
     const { step: name, condition } = action;
     if (name === undefined)
-      return ignore("a run action needs command (type bash), functions (type function) or step");
+      return ignore("a run action requires command (type bash), functions (type function) or step");
     const repeated = work.get(name);
-    if (repeated === undefined) return ignore(`there is no step "${name}"`);
-    if (repeated.length === 0) return ignore(`the step "${name}" has no command or function of its own`);
+    if (repeated === undefined) return ignore(`unknown step "${name}"`);
+    if (repeated.length === 0) return ignore(`the step "${name}" does not have a command or function`);
     return repeated.map((one) => (condition === undefined ? one : { ...one, condition }));
   });
 }

@@ -40,7 +40,7 @@ export function inherit(child: ReadWorkflow, parent: Definition, findings: Findi
   for (const part of OWN_PARTS) {
     const own = child[part];
     if (own !== undefined && (!Array.isArray(own) || own.length > 0))
-      findings.warn([part], "a workflow that extends another changes it in override, ignored");
+      findings.warn([part], "must be changed in override in a workflow that extends another, ignored");
   }
   const undefinedNames = child.undefined ?? parent.undefined;
   const dependencies = mergeDependencies(parent.dependencies, override.dependencies);
@@ -112,7 +112,7 @@ function mergeList<Item extends Named>(
   const absent = [...change.remove, ...change.replace.map(({ name }) => name)].find(
     (name) => !names.has(name),
   );
-  if (absent !== undefined) findings.refuse(path, `what it extends has no "${absent}"`);
+  if (absent !== undefined) findings.refuse(path, `the extended workflow has no "${absent}"`);
   if (change.mode === "replace") return [...change.items];
   const instead = new Map(change.replace.map((item) => [item.name, item]));
   if (change.mode === "merge") for (const item of change.items) instead.set(item.name, item);

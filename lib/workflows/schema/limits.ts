@@ -38,4 +38,4 @@ export const HTTP_METHOD = /^[A-Z]{1,20}$/;
 export const TIMEOUT_MS = 2_147_483_647;
 
 /** Maximum number of problems and warnings in one response. */
-export const PROBLEMS_TOLD = 50;
+export const PROBLEMS_REPORTED = 50;

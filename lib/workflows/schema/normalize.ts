@@ -117,9 +117,12 @@ function preferencesOf(
 ): Pick<Definition, "preferences"> {
   const warn = (name: string, why: string): void => findings.warn(["preferences", name], why);
   if (disable_notifications !== undefined)
-    warn("disable_notifications", "has no effect: nobody is notified of a run, its end is an event");
+    warn(
+      "disable_notifications",
+      "has no effect: runs send no notifications; trigger a workflow by their events instead",
+    );
   if (preferences.heuristics_check === "advanced")
-    warn("heuristics_check", "advanced does no more than basic: nobody is asked about the target");
+    warn("heuristics_check", "advanced has the same effect as basic");
   if (preferences.repeat_wait_time !== undefined && preferences.repeat !== true)
     warn("repeat_wait_time", "has no effect without repeat");
   return Object.keys(preferences).length === 0 ? {} : { preferences };
@@ -128,7 +131,7 @@ function preferencesOf(
 function checkKind(read: WorkflowParts, kind: WorkflowKind, findings: Findings): void {
   const [own, other] = kind === "module" ? (["steps", "modules"] as const) : (["modules", "steps"] as const);
   const isEmpty = (read[own] ?? []).length === 0;
-  if (isEmpty) findings.refuse([own], `a ${kind} needs at least one entry in ${own}`);
+  if (isEmpty) findings.refuse([own], `a ${kind} requires at least one entry in ${own}`);
   if (read[other] === undefined) return;
   const message = `a ${kind} has ${own}, not ${other}`;
   if (isEmpty || read.kind === undefined) findings.refuse([other], message);
@@ -170,13 +173,13 @@ function checkOrder(all: readonly Waiting[], path: Path, what: string, findings:
   for (const [at, each] of all.entries()) {
     for (const [position, name] of (each.depends_on ?? []).entries()) {
       if (!byName.has(name))
-        findings.refuse([...path, at, "depends_on", position], `there is no ${what} "${name}"`);
+        findings.refuse([...path, at, "depends_on", position], `unknown ${what} "${name}"`);
     }
   }
   const circle = circleIn(byName);
   if (circle === undefined) return;
   const at = all.findIndex(({ name }) => name === circle[0]);
-  findings.refuse([...path, at, "depends_on"], `waits for itself: ${circle.join(" -> ")}`);
+  findings.refuse([...path, at, "depends_on"], `depends on itself: ${circle.join(" -> ")}`);
 }
 
 /** Names of a dependency cycle, with the first name repeated at the end. */
@@ -208,10 +211,10 @@ function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, f
   const visit = (step: Step, at: Path, depth: number): void => {
     counter.steps += 1;
     if (counter.steps === STEPS_PER_WORKFLOW + 1) {
-      findings.refuse(at, `a workflow has at most ${STEPS_PER_WORKFLOW} steps, nested ones included`);
+      findings.refuse(at, `a workflow must have at most ${STEPS_PER_WORKFLOW} steps, including nested steps`);
     }
     if (depth > STEP_NESTING_DEPTH) {
-      findings.refuse(at, `steps are nested at most ${STEP_NESTING_DEPTH} deep`);
+      findings.refuse(at, `steps must be nested at most ${STEP_NESTING_DEPTH} levels deep`);
       return;
     }
     const variable = `${step.name.replaceAll(/[^A-Za-z0-9_]/g, "_")}_output`;
@@ -219,7 +222,7 @@ function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, f
     if (other !== undefined && other !== step.name) {
       findings.warn(
         [...at, "name"],
-        `the output has the same name, ${variable}, as that of the step "${other}"`,
+        `the output has the same name, ${variable}, as the output of the step "${other}"`,
       );
     }
     variables.set(variable, step.name);
@@ -228,10 +231,7 @@ function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, f
     checkOptionalPairs(step, at, findings);
     if (step.type === "foreach" || step.type === "parallel-steps") {
       if (step.retry !== undefined)
-        findings.refuse(
-          [...at, "retry"],
-          "stands on the steps that do the work, not on those that hold others",
-        );
+        findings.refuse([...at, "retry"], "is only allowed on steps without nested steps");
     }
     if (step.type === "foreach") visit(step.step, [...at, "step"], depth + 1);
     if (step.type === "parallel-steps") {
@@ -260,11 +260,9 @@ function checkOptionalPairs(step: Step, at: Path, findings: Findings): void {
 
 /** Nested steps are started by their containers. */
 function checkNested(step: Step, at: Path, findings: Findings): void {
-  if (step.depends_on !== undefined)
-    findings.refuse([...at, "depends_on"], "stands on steps of a module's own list, not on nested ones");
+  if (step.depends_on !== undefined) findings.refuse([...at, "depends_on"], "is not allowed on nested steps");
   for (const { goto, path } of gotosOf(step.decision)) {
-    if (goto !== undefined)
-      findings.refuse([...at, ...path, "goto"], "stands on steps of a module's own list, not on nested ones");
+    if (goto !== undefined) findings.refuse([...at, ...path, "goto"], "is not allowed on nested steps");
   }
 }
 
@@ -273,10 +271,10 @@ function checkGotos(steps: readonly Step[], path: Path, findings: Findings): voi
   const graph = steps.some(({ depends_on = [] }) => depends_on.length > 0);
   for (const [at, step] of steps.entries()) {
     for (const { goto, path: inner } of gotosOf(step.decision)) {
-      const place = [...path, at, ...inner, "goto"];
+      const gotoPath = [...path, at, ...inner, "goto"];
       if (goto === undefined) continue;
-      if (goto !== END_OF_MODULE && !names.has(goto)) findings.refuse(place, `there is no step "${goto}"`);
-      else if (graph) findings.warn(place, "steps that name what they wait for follow that alone, ignored");
+      if (goto !== END_OF_MODULE && !names.has(goto)) findings.refuse(gotoPath, `unknown step "${goto}"`);
+      else if (graph) findings.warn(gotoPath, "has no effect on steps with depends_on, ignored");
     }
   }
 }

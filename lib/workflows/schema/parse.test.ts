@@ -119,8 +119,8 @@ steps:
     expect(problems({ name: "f", kind: "flow", steps: [STEP] }).join()).toMatch(
       /a flow has modules, not steps/,
     );
-    expect(problems({ name: "f" }).join()).toMatch(/needs at least one entry in steps/);
-    expect(problems({ name: "f", steps: [] }).join()).toMatch(/needs at least one entry in steps/);
+    expect(problems({ name: "f" }).join()).toMatch(/requires at least one entry in steps/);
+    expect(problems({ name: "f", steps: [] }).join()).toMatch(/requires at least one entry in steps/);
   });
 
   it("treats a key without a value as missing", () => {
@@ -151,7 +151,7 @@ steps:
     });
 
     expect(warnings).toEqual([
-      "steps[0].stream: is known but not carried out yet, ignored",
+      "steps[0].stream: is not supported yet, ignored",
       "steps[0].goto: unknown key, ignored",
     ]);
   });
@@ -243,7 +243,7 @@ describe("limits", () => {
         : { name: `n${depth}`, type: "foreach", input: "f", variable: "v", step: nest(depth - 1) };
 
     expect(problems(withSteps(nest(16)))).toEqual([]);
-    expect(problems(withSteps(nest(17))).join()).toMatch(/nested at most 16 deep/);
+    expect(problems(withSteps(nest(17))).join()).toMatch(/nested at most 16 levels deep/);
   });
 
   it.each([
@@ -336,13 +336,16 @@ describe("triggers", () => {
     [{ type: "watch", path: "x".repeat(2_000) }, /triggers\[0\]\.path: .*1024/],
     [{ type: "cron", schedule: "* * *" }, /triggers\[0\]\.schedule: .*five fields/],
     [{ type: "cron", schedule: "0 0 31 2 *" }, /triggers\[0\]\.schedule: .*never fires/],
-    [{ type: "cron", schedule: "* * * * *", timezone: "Mars/X" }, /triggers\[0\]\.timezone: .*no time zone/],
+    [
+      { type: "cron", schedule: "* * * * *", timezone: "Mars/X" },
+      /triggers\[0\]\.timezone: .*not a time zone/,
+    ],
     [{ type: "event", topic: "a".repeat(257) }, /triggers\[0\]\.topic: must have at most 256/],
     [{ type: "hourly" }, /triggers\[0\]\.type: must be one of cron, event, watch, manual/],
-    [{ type: "cron", on: "event" }, /triggers\[0\]\.on: says event, but type says cron/],
+    [{ type: "cron", on: "event" }, /triggers\[0\]\.on: is event, but type is cron/],
     [{ type: "event", topic: "a", input: { type: "event_data" } }, /input\.field: is required/],
-    [{ type: "event", topic: "a", input: { "a b": "x" } }, /input\["a b"\]: a name starts/],
-    [{ type: "event", topic: "a", dedupe_window: "soon" }, /dedupe_window: is no duration/],
+    [{ type: "event", topic: "a", input: { "a b": "x" } }, /input\["a b"\]: a name must start/],
+    [{ type: "event", topic: "a", dedupe_window: "soon" }, /dedupe_window: is not a duration/],
   ])("reject %j", (trigger, message) => {
     expect(problems(withTrigger(trigger)).join("\n")).toMatch(message);
   });
@@ -358,11 +361,11 @@ describe("triggers", () => {
 
 describe("modules of a flow", () => {
   it.each([
-    [{ name: "m" }, /needs either path/],
-    [{ name: "m", path: "a", steps: [STEP] }, /needs either path/],
+    [{ name: "m" }, /requires either path/],
+    [{ name: "m", path: "a", steps: [STEP] }, /requires either path/],
     [{ name: "m", path: "a/" }, /modules\[0\]\.path: must end in the name/],
-    [{ name: "m", path: "a", depends_on: ["x"] }, /modules\[0\]\.depends_on\[0\]: there is no module "x"/],
-    [{ name: "m", steps: [] }, /modules\[0\]: needs either path/],
+    [{ name: "m", path: "a", depends_on: ["x"] }, /modules\[0\]\.depends_on\[0\]: unknown module "x"/],
+    [{ name: "m", steps: [] }, /modules\[0\]: requires either path/],
   ])("reject %j", (module, message) => {
     expect(problems({ name: "f", modules: [module] }).join("\n")).toMatch(message);
   });
@@ -373,7 +376,7 @@ describe("modules of a flow", () => {
 
     expect(parsed({ name: "f", modules: [a, b] }).warnings).toEqual([]);
     expect(problems({ name: "f", modules: [a, { ...b, depends_on: ["a"] }] })).toEqual([
-      "modules[0].depends_on: waits for itself: a -> b -> a",
+      "modules[0].depends_on: depends on itself: a -> b -> a",
     ]);
   });
 });

@@ -72,14 +72,14 @@ function parseSource(source: Source, options: ParseOptions): ParseOutcome {
   for (const issue of name.error?.issues ?? []) findings.refuse(["name"], messageOf(issue));
   const { parent } = options;
   if (read.extends !== undefined && parent === undefined) {
-    refuse(["extends"], `there is no workflow "${read.extends}"`);
+    refuse(["extends"], `unknown workflow "${read.extends}"`);
     return { ok: false, errors, warnings, wants: read.extends };
   }
   const whole = parent === undefined ? read : inherit(read, parent, findings);
   const definition = normalize(whole, name.data ?? "", findings);
   checkExecution(definition, findings);
   if (read.extends === undefined && read.override !== undefined)
-    warn(["override"], "changes nothing in a workflow that extends no other, ignored");
+    warn(["override"], "has no effect without extends, ignored");
   const own = parent === undefined ? definition : { ...definition, extends: parent.name };
   return errors.length > 0
     ? { ok: false, errors, warnings, definition: own }

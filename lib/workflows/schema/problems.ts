@@ -1,4 +1,4 @@
-import { PROBLEMS_TOLD } from "./limits.ts";
+import { PROBLEMS_REPORTED } from "./limits.ts";
 
 /** A problem in a definition. Line and column are counted from 1; definitions in JSON have none. */
 export interface Problem {
@@ -38,9 +38,9 @@ export function formatPath(path: Path): string {
 
 /** A problem as one line: `line 3, column 5: steps[2].type: unknown step type "bsh"`. */
 export function describeProblem(problem: Problem): string {
-  const place = problem.line === undefined ? "" : `line ${problem.line}, column ${problem.column}: `;
+  const position = problem.line === undefined ? "" : `line ${problem.line}, column ${problem.column}: `;
   const path = problem.path === undefined ? "" : `${problem.path}: `;
-  return `${place}${path}${problem.message}`;
+  return `${position}${path}${problem.message}`;
 }
 
 /** Shortens users' text for a message, to one line. */
@@ -51,6 +51,6 @@ export function shorten(text: string): string {
 
 /** The first items of a list; a last item, made by `rest`, counts the omitted ones. */
 export function cutList<Item>(items: readonly Item[], rest: (count: number) => Item): Item[] {
-  if (items.length <= PROBLEMS_TOLD) return [...items];
-  return [...items.slice(0, PROBLEMS_TOLD), rest(items.length - PROBLEMS_TOLD)];
+  if (items.length <= PROBLEMS_REPORTED) return [...items];
+  return [...items.slice(0, PROBLEMS_REPORTED), rest(items.length - PROBLEMS_REPORTED)];
 }

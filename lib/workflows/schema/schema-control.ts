@@ -69,7 +69,7 @@ const retryDelay = z
     const milliseconds = parseDuration(value);
     if (milliseconds !== undefined && milliseconds <= RETRY_DELAY_MS) return milliseconds;
     context.addIssue(
-      milliseconds === undefined ? "is no duration: give seconds, or 500ms, 30s, 5m" : "must be at most 1d",
+      milliseconds === undefined ? "is not a duration: use seconds, or 500ms, 30s, 5m" : "must be at most 1d",
     );
     return z.NEVER;
   });

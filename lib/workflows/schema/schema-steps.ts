@@ -139,7 +139,7 @@ export const runnerConfig = z
       network: text.exactOptional(),
       persistent: boolean.exactOptional(),
       privileged: boolean
-        .refine((value) => !value, { error: "containers are never privileged" })
+        .refine((value) => !value, { error: "privileged containers are not allowed" })
         .exactOptional(),
       host: text.exactOptional(),
       port: text.exactOptional(),
@@ -148,7 +148,7 @@ export const runnerConfig = z
       user: text.exactOptional(),
       workdir: text.exactOptional(),
       env: textMap(
-        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name of a variable" }),
+        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is not a valid variable name" }),
         EXPORTS_PER_STEP,
       ).exactOptional(),
     },
@@ -165,7 +165,7 @@ const bash = z
     step_runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
     step_runner_config: runnerConfig.exactOptional(),
   })
-  .refine(hasCommand, { error: "a bash step needs command, commands or parallel_commands" })
+  .refine(hasCommand, { error: "a bash step requires command, commands or parallel_commands" })
   .transform(joinArguments);
 
 const functionStep = z
@@ -177,7 +177,7 @@ const functionStep = z
     parallel_functions: filledList(filledText, COMMANDS_PER_STEP).exactOptional(),
   })
   .refine((step) => Boolean(step.function ?? step.functions ?? step.parallel_functions), {
-    error: "a function step needs function, functions or parallel_functions",
+    error: "a function step requires function, functions or parallel_functions",
   });
 
 function parallelSteps(anyStep: z.ZodType<Step>) {
@@ -225,7 +225,7 @@ const remoteBash = z
     step_remote_file: filledText.exactOptional(),
     host_output_file: filledText.exactOptional(),
   })
-  .refine(hasCommand, { error: "a remote-bash step needs command, commands or parallel_commands" })
+  .refine(hasCommand, { error: "a remote-bash step requires command, commands or parallel_commands" })
   .transform(joinArguments);
 
 const http = z.strictObject({
@@ -237,7 +237,7 @@ const http = z.strictObject({
     .transform((value) => (isTemplate(value) ? value : value.trim().toUpperCase()))
     .refine((value) => isTemplate(value) || HTTP_METHOD.test(value), { error: "must be an HTTP method" }),
   headers: textMap(
-    z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: "is no name of an HTTP header" }),
+    z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: "is not a valid HTTP header name" }),
     EXPORTS_PER_STEP,
   ).default({}),
   request_body: text.exactOptional(),
@@ -261,10 +261,10 @@ const llm = z
     extra_llm_parameters: object("a map").exactOptional(),
   })
   .refine((step) => step.is_embedding || step.messages !== undefined, {
-    error: "an llm step needs messages, or is_embedding: true with embedding_input",
+    error: "an llm step requires messages, or is_embedding: true with embedding_input",
   })
   .refine((step) => !step.is_embedding || step.embedding_input !== undefined, {
-    error: "is required where is_embedding is true",
+    error: "is required if is_embedding is true",
     path: ["embedding_input"],
   });
 
@@ -297,10 +297,10 @@ const steps = z.discriminatedUnion(
       if (issue.code !== "invalid_union")
         return issue.input === undefined ? "is required" : "must be a step, a map";
       const type = typeOf(issue.input);
-      const known = `the step types are ${STEP_TYPES.join(", ")}`;
+      const known = `must be one of: ${STEP_TYPES.join(", ")}`;
       if (type === undefined) return `is required: ${known}`;
       return AGENTS.test(type)
-        ? `steps of type ${shorten(type)} are not available: ask a language model with llm; ${known}`
+        ? `steps of type ${shorten(type)} are not available: use llm to call a language model; ${known}`
         : `unknown step type "${shorten(type)}": ${known}`;
     },
   },

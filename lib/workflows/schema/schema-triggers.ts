@@ -151,7 +151,7 @@ function readWritten(given: z.output<typeof writtenTrigger>): ReadTrigger | Trig
   const type = given.type ?? given.on;
   if (type === undefined) return missing(`is required: one of ${TRIGGER_TYPES.join(", ")}`, "type");
   if (given.type !== undefined && given.on !== undefined && given.type !== given.on) {
-    return problem(`says ${given.on}, but type says ${given.type}`, "on");
+    return problem(`is ${given.on}, but type is ${given.type}`, "on");
   }
   const base = {
     ...(given.name !== undefined && { name: given.name }),
@@ -193,7 +193,7 @@ function readWritten(given: z.output<typeof writtenTrigger>): ReadTrigger | Trig
     case "event": {
       const { topic, filters, filter_functions, dedupe_key, dedupe_window } = { ...given, ...given.event };
       if (topic === undefined) {
-        return missing("is required for an event trigger (* stands for every topic)", "topic");
+        return missing("is required for an event trigger (* matches every topic)", "topic");
       }
       return {
         type,

@@ -39,15 +39,15 @@ function named(pattern: RegExp, characters: string) {
 
 export const stepName = named(
   STEP_NAME,
-  "must start with a letter or digit, and hold only letters, digits, spaces, '.', '_' and '-'",
+  "must start with a letter or digit, and contain only letters, digits, spaces, '.', '_' and '-'",
 );
 export const workflowName = named(
   WORKFLOW_NAME,
-  "must start with a letter or digit, and hold only letters, digits, '.', '_' and '-'",
+  "must start with a letter or digit, and contain only letters, digits, '.', '_' and '-'",
 );
 export const variableName = named(
   VARIABLE,
-  "must start with a letter or '_', and hold only letters, digits, '_' and '-'",
+  "must start with a letter or '_', and contain only letters, digits, '_' and '-'",
 );
 export const loopVariable = named(
   LOOP_VARIABLE,
@@ -77,9 +77,9 @@ export function textMap(name: z.ZodType<string, string>, max: number) {
 /** Names as keys: the rules of `variableName`, on a plain string. */
 export const variableKey = z
   .string()
-  .max(NAME_CHARACTERS, { error: `a name has at most ${NAME_CHARACTERS} characters` })
+  .max(NAME_CHARACTERS, { error: `a name must have at most ${NAME_CHARACTERS} characters` })
   .regex(VARIABLE, {
-    error: "a name starts with a letter or '_', and holds only letters, digits, '_' and '-'",
+    error: "a name must start with a letter or '_', and contain only letters, digits, '_' and '-'",
   });
 
 /** Whether a text contains a placeholder. */
@@ -94,7 +94,9 @@ export const timeout = z
     if (typeof value === "string" && isTemplate(value)) return value;
     const milliseconds = parseDuration(value);
     if (milliseconds === undefined) {
-      context.addIssue(`"${shorten(String(value))}" is no duration: give seconds, or 500ms, 30s, 5m, 2h, 1d`);
+      context.addIssue(
+        `"${shorten(String(value))}" is not a duration: use seconds, or 500ms, 30s, 5m, 2h, 1d`,
+      );
     } else if (milliseconds > TIMEOUT_MS) {
       context.addIssue(`must be at most ${TIMEOUT_MS} ms, a little under 25 days`);
     }
@@ -103,7 +105,7 @@ export const timeout = z
 
 /** A duration without a template. */
 export const duration = filledText.refine((value) => parseDuration(value) !== undefined, {
-  error: "is no duration: give 500ms, 30s, 5m, 2h or 1d",
+  error: "is not a duration: use 500ms, 30s, 5m, 2h or 1d",
 });
 
 /** The message of an issue; for an invalid map key, that of the nested issue. */

@@ -73,7 +73,7 @@ const flowModule = z
     expected("a module: {name, path} or {name, steps}"),
   )
   .refine((value) => (value.path === undefined) !== (value.steps === undefined), {
-    error: "needs either path (the name of a stored workflow) or steps",
+    error: "requires either path (the name of a stored workflow) or steps",
   })
   .transform(({ path, ...rest }) => ({ ...rest, ...(path !== undefined && { path: workflowOf(path) }) }))
   .refine((value) => value.path === undefined || workflowName.safeParse(value.path).success, {

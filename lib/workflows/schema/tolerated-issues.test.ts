@@ -154,9 +154,9 @@ describe("handlers", () => {
     const { definition, warnings } = accepted({ steps: [{ ...STEP, on_error }] });
     expect(definition.steps[0]?.on_error).toEqual([{ action: "continue" }]);
     expect(warnings).toEqual([
-      expect.stringMatching(/^steps\[0\]\.on_error\[0\]: a run action needs .*ignored$/),
-      expect.stringMatching(/^steps\[0\]\.on_error\[1\]: an export action needs a name, ignored$/),
-      'steps[0].on_error[2]: there is no step "gone", ignored',
+      expect.stringMatching(/^steps\[0\]\.on_error\[0\]: a run action requires .*ignored$/),
+      expect.stringMatching(/^steps\[0\]\.on_error\[1\]: an export action requires name, ignored$/),
+      'steps[0].on_error[2]: unknown step "gone", ignored',
     ]);
   });
 });
@@ -186,7 +186,7 @@ describe("names are checked even if there are schema errors", () => {
         expect.stringMatching(/^steps\[0\]\.type: unknown step type/),
         expect.stringMatching(/^hidden: /),
         expect.stringMatching(/^params\[0\]\.name: /),
-        'steps[2].depends_on[0]: there is no step "gone"',
+        'steps[2].depends_on[0]: unknown step "gone"',
       ]),
     );
     expect(outcome.errors).toHaveLength(4);

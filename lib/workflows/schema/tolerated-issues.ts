@@ -35,9 +35,7 @@ const LISTS: Readonly<Record<string, Place>> = {
 function warnOfKey(path: Path, key: string): string | undefined {
   const place = placeOf(path);
   if (EXPLANATIONS[place]?.has(key)) return undefined;
-  return NOT_CARRIED_OUT[place].has(key)
-    ? "is known but not carried out yet, ignored"
-    : "unknown key, ignored";
+  return NOT_CARRIED_OUT[place].has(key) ? "is not supported yet, ignored" : "unknown key, ignored";
 }
 
 function placeOf(path: Path): Place {

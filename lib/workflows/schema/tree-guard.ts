@@ -24,7 +24,7 @@ export class TreeGuard {
   text(text: string): string | undefined {
     if (text.length > TEXT_CHARACTERS) return `longer than ${TEXT_CHARACTERS} characters`;
     if (text.includes("\0")) return "NUL characters are not allowed";
-    return text.isWellFormed() ? undefined : "half of a surrogate pair is not allowed";
+    return text.isWellFormed() ? undefined : "unpaired surrogates are not allowed";
   }
 }
 

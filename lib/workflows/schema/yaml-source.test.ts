@@ -117,8 +117,8 @@ describe("YAML features that definitions do not allow", () => {
     ["a directive", `%YAML 1.1\n---\n${VALID}`, /directives/, 1],
     ["a second document", `${VALID}---\n${VALID}`, /only one YAML document/, 6],
     ["a document after the end", `${VALID}...\n${VALID}`, /only one YAML document/, 7],
-    ["a key twice", `${VALID}name: again\n`, /the key "name" is given twice/, 6],
-    ["a key twice, spelt otherwise", 'name: w\n"name": again\n', /given twice/, 2],
+    ["a key twice", `${VALID}name: again\n`, /the key "name" is duplicated/, 6],
+    ["a key twice, spelt otherwise", 'name: w\n"name": again\n', /is duplicated/, 2],
     ["__proto__", `${VALID}__proto__: {polluted: true}\n`, /the key "__proto__" is not allowed/, 6],
     [
       "constructor",

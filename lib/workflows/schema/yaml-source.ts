@@ -27,7 +27,7 @@ export function readYaml(source: string): SourceOutcome {
   const text = source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source;
   const bytes = Buffer.byteLength(text);
   if (bytes > DEFINITION_BYTES) {
-    const message = `a definition has at most ${DEFINITION_BYTES} bytes, this has ${bytes}`;
+    const message = `a definition must have at most ${DEFINITION_BYTES} bytes, not ${bytes}`;
     return { ok: false, errors: [{ message, line: 1, column: 1 }] };
   }
   const positionOf = makePositions(text);
@@ -151,7 +151,7 @@ class TreeReader {
       const key = this.#key(pair, node, path, start);
       if (key === undefined) continue;
       const keyStart = offsetOf(pair.key) ?? start;
-      if (seen.has(key) && this.#refuse(`the key "${shorten(key)}" is given twice`, path, keyStart)) continue;
+      if (seen.has(key) && this.#refuse(`the key "${shorten(key)}" is duplicated`, path, keyStart)) continue;
       seen.add(key);
       const value = this.read(pair.value, [...path, key], keyStart);
       // A key with a null value counts as missing, in YAML as in JSON.

@@ -9,12 +9,12 @@ import type { HostCallResult } from "../steps/messages.ts";
 const TITLE_MAX_CHARS = 255;
 /** Longest text that a script writes to a document, characters. */
 const TEXT_MAX_CHARS = 1_000_000;
-const PLACE_MAX_CHARS = 4096;
+const CALL_ID_MAX_CHARS = 4096;
 
 const id = z.guid("must be the id of a document").transform((text) => text.toLowerCase());
 const text = z.string().max(TEXT_MAX_CHARS, `must have at most ${TEXT_MAX_CHARS} characters`);
 /** Identifies the call; the same in every execution of its step. */
-const place = z.string().min(1).max(PLACE_MAX_CHARS);
+const call_id = z.string().min(1).max(CALL_ID_MAX_CHARS);
 
 /** Calls of scripts to documents. */
 export const documentQuery = z.discriminatedUnion("of", [
@@ -23,11 +23,11 @@ export const documentQuery = z.discriminatedUnion("of", [
     title: z.string().max(TITLE_MAX_CHARS, `must have at most ${TITLE_MAX_CHARS} characters`),
     content: text.optional(),
     parent: id.optional(),
-    place,
+    call_id,
   }),
-  z.object({ of: z.literal("text of document"), id, place }),
-  z.object({ of: z.literal("more text"), id, text: text.min(1, "must not be empty"), place }),
-  z.object({ of: z.literal("new comment"), id, text: text.min(1, "must not be empty"), place }),
+  z.object({ of: z.literal("text of document"), id, call_id }),
+  z.object({ of: z.literal("more text"), id, text: text.min(1, "must not be empty"), call_id }),
+  z.object({ of: z.literal("new comment"), id, text: text.min(1, "must not be empty"), call_id }),
 ]);
 
 /** A call in the form that the document service takes. */
@@ -53,26 +53,26 @@ export interface DocumentCaller {
  * Handles a call to the document service: returns a text, or the id of the created object, which is created once per
  * call. Throws ApiError if the call is refused.
  */
-export type HandleDocumentCall = (question: DocumentCall, by: DocumentCaller) => Promise<string>;
+export type HandleDocumentCall = (query: DocumentCall, by: DocumentCaller) => Promise<string>;
 
 export interface DocumentCallDeps {
-  readonly answerDocuments: HandleDocumentCall;
+  readonly handleDocumentCall: HandleDocumentCall;
 }
 
 /** Throws `bad_request` if the run has ended or has too many hops, and what the document service throws. */
 export async function callDocuments(
-  { answerDocuments }: DocumentCallDeps,
+  { handleDocumentCall }: DocumentCallDeps,
   run: StoredRun,
-  { place, ...question }: z.infer<typeof documentQuery>,
+  { call_id, ...query }: z.infer<typeof documentQuery>,
 ): Promise<HostCallResult> {
   const hop = run.hop + 1;
-  if (question.of !== "text of document") {
-    if (isTerminal(run.status)) throw new ApiError("bad_request", "the run that asks is over");
+  if (query.of !== "text of document") {
+    if (isTerminal(run.status)) throw new ApiError("bad_request", "the calling run has finished");
     if (hop > EVENT_HOPS_MAX)
-      throw new ApiError("bad_request", `more than ${EVENT_HOPS_MAX} runs caused one another`);
+      throw new ApiError("bad_request", `more than ${EVENT_HOPS_MAX} runs triggered one another`);
   }
   const { run_id, workflow_name } = run;
-  const call = derivedId("document", run_id, question.of, place);
-  const answer = await answerDocuments(question, { call, cause: { run_id, workflow_name, hop } });
+  const call = derivedId("document", run_id, query.of, call_id);
+  const answer = await handleDocumentCall(query, { call, cause: { run_id, workflow_name, hop } });
   return { records: [{ answer }], total: 1 };
 }

@@ -1,9 +1,9 @@
 import * as z from "zod";
+import type { Listing } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { listAssets } from "../assets/list.ts";
-import { diffAssets, diffVulnerabilities } from "../diffs/compute-diff.ts";
+import { computeDiff } from "../diffs/compute-diff.ts";
 import type { ListDeps } from "../lists/list.ts";
-import type { Listing } from "../lists/read-list.ts";
 import { listRuns, toRunRecord } from "../runs/read.ts";
 import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
 import type { HostCallResult } from "../steps/messages.ts";
@@ -76,9 +76,12 @@ async function read(deps: ReadDeps, run: StoredRun, query: ReadQuery): Promise<F
     }
     case "asset diff":
     case "vulnerability diff": {
-      const diff = of === "asset diff" ? diffAssets : diffVulnerabilities;
-      const from = run.started_at ?? run.created_at;
-      const { added, removed, changed, summary } = await diff(deps, { ...of_workspace, from, to: undefined });
+      const kind = of === "asset diff" ? "assets" : "vulnerabilities";
+      const times = { from: run.started_at ?? run.created_at, to: undefined };
+      const { added, removed, changed, summary } = await computeDiff(deps, kind, {
+        ...of_workspace,
+        ...times,
+      });
       const records = [
         ...added.map((record) => ({ change: "added", ...record })),
         ...removed.map((record) => ({ change: "removed", ...record })),

@@ -52,7 +52,8 @@ export async function writeRecord(
   if (query.of === "new value")
     return query.table === "assets" ? updateAsset(deps, run, query) : updateVulnerability(deps, run, query);
   const value = assetValue(query.data);
-  if (value === undefined) throw new ApiError("bad_request", "json: it names no asset");
+  if (value === undefined)
+    throw new ApiError("bad_request", "json: no asset field (`asset_value`, `value`, `url` or `host`)");
   const workspace = query.workspace || run.workspace;
   await emitEvents(deps, [draftOf(run, "asset", workspace, query.data)]);
   const [asset] = await deps.tables.batchGet(assetsTable, [assetKey(workspace, value)]);
@@ -70,7 +71,7 @@ async function updateAsset(
 ) {
   const [asset] = await deps.tables.batchGet(assetsTable, [assetKey(run.workspace, asset_value)]);
   if (asset === undefined)
-    throw new ApiError("not_found", "key: the run's workspace has no asset of that value");
+    throw new ApiError("not_found", "key: the run's workspace has no asset with this value");
   if (isOwnAssetField(name)) throw refused(name);
   checkTaken(name, assetFields({ [name]: value }));
   await emitEvents(deps, [draftOf(run, "asset", run.workspace, { asset_value, [name]: value })]);
@@ -85,40 +86,36 @@ async function updateVulnerability(
 ) {
   if (!/^\d{1,15}$/.test(id)) throw new ApiError("bad_request", "key: must be the id of a vulnerability");
   const [known] = await deps.tables.batchGet(vulnerabilitiesTable, [vulnerabilityKey(Number(id))]);
-  if (known === undefined) throw new ApiError("not_found", "key: there is no vulnerability of that id");
+  if (known === undefined) throw new ApiError("not_found", "key: the vulnerability does not exist");
   const all = known as unknown as Readonly<Record<string, unknown>>;
   if (isOwnVulnerabilityField(name) || IDENTITY_FIELDS.some((one) => one === name)) throw refused(name);
   checkTaken(name, vulnerabilityFields({ [name]: value }));
   const identity = Object.fromEntries(IDENTITY_FIELDS.map((one) => [one, all[one]]));
   if (identityOf(known.workspace, identity) !== known.identity)
-    throw new ApiError("conflict", "key: what the vulnerability is known by has changed");
+    throw new ApiError("conflict", "key: the identity of the vulnerability has changed");
   await emitEvents(deps, [draftOf(run, "vulnerability", known.workspace, { ...identity, [name]: value })]);
   return { id: known.id };
 }
 
 function checkTaken(name: string, taken: Readonly<Record<string, unknown>>): void {
   if (!Object.hasOwn(taken, name))
-    throw new ApiError(
-      "bad_request",
-      `value: ${name} takes no value that is empty, too long or of this type`,
-    );
+    throw new ApiError("bad_request", `value: is empty, too long or of the wrong type for ${name}`);
 }
 
-const refused = (name: string): ApiError =>
-  new ApiError("bad_request", `field: ${name} is what the record is known by, or kept by itself`);
+const refused = (name: string): ApiError => new ApiError("bad_request", `field: ${name} cannot be changed`);
 
 function draftOf(
   run: StoredRun,
-  tells: "asset" | "vulnerability",
+  effect: "asset" | "vulnerability",
   workspace: string,
   data: EventDraft["data"],
 ): EventDraft {
   return {
-    topic: tells === "asset" ? "asset.discovered" : "vuln.found",
+    topic: effect === "asset" ? "asset.discovered" : "vuln.found",
     source: "executor",
-    data_type: tells,
+    data_type: effect,
     workspace,
-    tells,
+    effect,
     data,
     run_id: run.run_id,
     workflow_name: run.workflow_name,

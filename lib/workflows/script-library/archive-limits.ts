@@ -20,7 +20,7 @@ export class Budget {
   add(bytes: number): void {
     this.#bytes += bytes;
     if (!Number.isSafeInteger(this.#bytes) || this.#bytes > UNPACKED_MAX_BYTES)
-      throw new Error(`the archive is larger than ${UNPACKED_MAX_BYTES} bytes when it is unpacked`);
+      throw new Error(`the unpacked archive is larger than ${UNPACKED_MAX_BYTES} bytes`);
   }
 }
 
@@ -28,6 +28,6 @@ export class Budget {
 export function memberPath(name: string): string[] {
   const steps = name.split("/").filter((step) => step !== "" && step !== ".");
   if (name.startsWith("/") || /^[a-z]:/i.test(name) || /[\\\0]/.test(name) || steps.includes(".."))
-    throw new Error(`the archive has a member that would lie outside: ${name.slice(0, 200)}`);
+    throw new Error(`the archive has a member outside of the folder: ${name.slice(0, 200)}`);
   return steps;
 }

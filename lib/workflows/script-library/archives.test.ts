@@ -35,6 +35,9 @@ interface Member {
   readonly claims?: number;
 }
 
+/** Compressed once: every call of zlib allocates its whole window. */
+const EMPTY = deflateRawSync(Buffer.alloc(0));
+
 /** A zip file, byte by byte: no library would write these archives. */
 function zipOf(members: readonly Member[]): Buffer {
   const locals: Buffer[] = [];
@@ -42,7 +45,7 @@ function zipOf(members: readonly Member[]): Buffer {
   let offset = 0;
   for (const { name, content, mode = 0o100644, claims = content.length } of members) {
     const path = Buffer.from(name);
-    const packed = deflateRawSync(content);
+    const packed = content.length === 0 ? EMPTY : deflateRawSync(content);
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);
     fields.writeUInt16LE(0x0800, 2);
@@ -194,7 +197,7 @@ describe("rejects a tar file", () => {
     tar("-cPf", "root.tar", "--transform", "s,^evil,/tmp/weft-evil-member,", "evil");
     for (const file of ["up.tar", "root.tar"]) {
       expect(context.call("untar_unix", file, "in/out")).toBe(false);
-      expect(context.logs.at(-1)).toContain("would lie outside");
+      expect(context.logs.at(-1)).toContain("a member outside");
     }
     expect(existsSync("/tmp/weft-evil-member")).toBe(false);
   });

@@ -69,7 +69,7 @@ export const archiveFunctions = {
     group: "archive",
     params: ["source", "dest"],
     returns: "boolean",
-    summary: "Packs a file, or what is in a folder, into a zip file; links are left out",
+    summary: "Packs a file or the contents of a folder into a zip file, without links",
     failure: false,
     run: ([source, dest], context: FunctionContext) => zipTo(source, dest, context),
   },
@@ -77,7 +77,8 @@ export const archiveFunctions = {
     group: "archive",
     params: ["source", "dest"],
     returns: "boolean",
-    summary: "Unpacks a zip file into a folder, within bounds; never outside of it, and no links",
+    summary:
+      "Unpacks a zip file into a folder, within limits; members outside of the folder and links are errors",
     failure: false,
     run: ([source, dest], context: FunctionContext) => unzipTo(source, dest, context),
   },
@@ -90,10 +91,10 @@ export const archiveFunctions = {
     run: ([source, dest], context: FunctionContext) => {
       const from = pathOf(source, context);
       if (!ZIP.test(from) && !TAR.test(from))
-        throw new Error("archives end with .zip, .tar, .tar.gz, .tar.bz2 or .tar.xz");
-      if (!statSync(from).isFile()) throw new Error("the archive is no file");
+        throw new Error("the name of an archive must end with .zip, .tar, .tar.gz, .tar.bz2 or .tar.xz");
+      if (!statSync(from).isFile()) throw new Error("the archive is not a file");
       const folder = entryOf(dest, context);
-      if (join(from, "/").startsWith(join(folder, "/"))) throw new Error("the archive lies in the folder");
+      if (join(from, "/").startsWith(join(folder, "/"))) throw new Error("the archive is in the folder");
       if (ZIP.test(from)) return unzipTo(source, dest, context, true);
       rmSync(folder, { recursive: true, force: true });
       return untarTo(source, dest, context);
@@ -103,7 +104,7 @@ export const archiveFunctions = {
     group: "unix_commands",
     params: ["source", "dest"],
     returns: "boolean",
-    summary: "As zip_dir",
+    summary: "Same as zip_dir",
     failure: false,
     run: ([source, dest], context: FunctionContext) => zipTo(source, dest, context),
   },
@@ -111,7 +112,7 @@ export const archiveFunctions = {
     group: "unix_commands",
     params: ["source", "dest?"],
     returns: "boolean",
-    summary: "As unzip_dir; into the folder of the archive where none is named",
+    summary: "Same as unzip_dir; default folder: that of the archive",
     failure: false,
     run: ([source, dest], context: FunctionContext) => unzipTo(source, dest, context),
   },
@@ -119,7 +120,7 @@ export const archiveFunctions = {
     group: "unix_commands",
     params: ["source", "dest"],
     returns: "boolean",
-    summary: "Packs a file, or what is in a folder, into a .tar.gz file",
+    summary: "Packs a file or the contents of a folder into a .tar.gz file",
     failure: false,
     run: ([source, dest], context: FunctionContext) => tarTo(source, dest, context),
   },
@@ -128,7 +129,7 @@ export const archiveFunctions = {
     params: ["source", "dest?"],
     returns: "boolean",
     summary:
-      "Unpacks a tar file, packed or not, within bounds; one with links or paths that lead outside is refused",
+      "Unpacks a tar file, compressed or not, within limits; links and paths that lead outside are errors",
     failure: false,
     run: ([source, dest], context: FunctionContext) => untarTo(source, dest, context),
   },

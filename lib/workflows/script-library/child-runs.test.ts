@@ -24,7 +24,9 @@ describe("run_module and run_flow", () => {
   });
 
   it("throw errors that the script can catch", () => {
-    expect(() => context.call("run_module", "", "t")).toThrow("run_module: the module is not named");
+    expect(() => context.call("run_module", "", "t")).toThrow(
+      "run_module: the name of the module is required",
+    );
     expect(() => context.call("run_flow", "f", "t", "no pair")).toThrow("run_flow: params must be");
     expect(() => context.call("run_flow", "f", "t", "{broken")).toThrow("run_flow: ");
     expect(context.questions).toEqual([]);

@@ -14,7 +14,7 @@ function paramsOf(params: unknown): unknown {
   const pairs = text.split(/[,\n]/).flatMap((pair): [string, string][] => {
     if (pair.trim() === "") return [];
     const at = pair.indexOf("=");
-    if (at < 1) throw new Error("params must be an object, or texts as name=value with commas between them");
+    if (at < 1) throw new Error("params must be an object, or name=value pairs separated by commas");
     return [[pair.slice(0, at).trim(), pair.slice(at + 1).trim()]];
   });
   return Object.fromEntries(pairs);
@@ -27,12 +27,12 @@ function starts(name: "run_module" | "run_flow"): LibraryFunction {
     group,
     params: [kind, "target", "params?"],
     returns: "string",
-    summary: `Starts a run of a ${kind} as POST /runs does, and gives its id at once; the same run however often the step is tried`,
+    summary: `Starts a run of a ${kind} like POST /runs, and returns its id immediately; retries of the step return the same run`,
     example: `${name}("enum-${kind}", "example.com", { threads: 5 })`,
     run: ([workflow, target, params], context: FunctionContext) => {
       try {
         const named = textOf(workflow).trim();
-        if (named === "") throw new Error(`the ${kind} is not named`);
+        if (named === "") throw new Error(`the name of the ${kind} is required`);
         const asked = { [kind]: named, target: textOf(target), params: paramsOf(params) };
         return textOf(callHost(context, "run", asked).records[0]?.run_id);
       } catch (thrown) {

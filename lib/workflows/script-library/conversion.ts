@@ -8,14 +8,14 @@ export const conversionFunctions = {
     group: "type_conversion",
     params: ["text"],
     returns: "number",
-    summary: "The whole number that the text starts with, else 0",
+    summary: "The integer at the start of the text, else 0",
     run: ([text]) => Math.trunc(numberOf(text, 0)),
   },
   parse_float: {
     group: "type_conversion",
     params: ["text"],
     returns: "number",
-    summary: "The number that the text starts with, else 0",
+    summary: "The number at the start of the text, else 0",
     run: ([text]) => numberOf(text, 0),
   },
   to_string: {
@@ -29,7 +29,7 @@ export const conversionFunctions = {
     group: "type_conversion",
     params: ["value"],
     returns: "boolean",
-    summary: "True for true, numbers but 0, and the texts true, t, 1, yes, y, on in any case",
+    summary: "True for true, numbers except 0, and the texts true, t, 1, yes, y and on, ignoring case",
     run: ([value]) =>
       typeof value === "number" ? value !== 0 : TRUE_WORDS.has(textOf(value).trim().toLowerCase()),
   },
@@ -37,7 +37,7 @@ export const conversionFunctions = {
     group: "utility",
     params: ["value"],
     returns: "number",
-    summary: "Characters of a text, items of a list, keys of an object; else 0",
+    summary: "Number of characters of a text, items of a list or keys of an object; else 0",
     run: ([value]) => {
       if (typeof value === "string" || Array.isArray(value)) return [...value].length;
       return isRecord(value) ? Object.keys(value).length : 0;
@@ -54,7 +54,7 @@ export const conversionFunctions = {
     group: "utility",
     params: ["value"],
     returns: "boolean",
-    summary: "The contrary of is_empty",
+    summary: "The opposite of is_empty",
     run: ([value]) => !isBlank(value),
   },
 } satisfies Record<string, LibraryFunction>;

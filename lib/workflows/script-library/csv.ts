@@ -50,12 +50,12 @@ export const csvFunctions = {
     params: ["source", "dest"],
     returns: "boolean",
     summary:
-      "Writes JSON lines as CSV, a column a field; a text that a spreadsheet takes for a formula gets a ' before it",
+      "Writes JSON lines as CSV with a column per field; texts that a spreadsheet would evaluate as a formula get the prefix '",
     failure: false,
     prepare,
     run: ([source, dest], context: FunctionContext) => {
       const columns = columnsOf(recordsOf(source, context));
-      if (columns.length === 0) throw new Error("there are no JSON objects in it");
+      if (columns.length === 0) throw new Error("the file contains no JSON objects");
       writeLines(dest, csvLines(columns, recordsOf(source, context)), context);
       return true;
     },
@@ -64,12 +64,12 @@ export const csvFunctions = {
     group: "output",
     params: ["source", "dest"],
     returns: "boolean",
-    summary: "Writes CSV of up to 10 MiB as JSON lines; its first row names the fields",
+    summary: "Writes CSV of up to 10 MiB as JSON lines; the first row contains the field names",
     failure: false,
     prepare,
     run: ([source, dest], context: FunctionContext) => {
       const [names, ...rows] = rowsOf(readText(source, context));
-      if (names === undefined) throw new Error("there are no rows in it");
+      if (names === undefined) throw new Error("the file contains no rows");
       const toLine = (row: readonly string[]): string =>
         JSON.stringify(Object.fromEntries(names.map((name, index) => [name, row[index] ?? ""])));
       writeLines(dest, rows.map(toLine), context);

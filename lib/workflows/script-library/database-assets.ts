@@ -10,7 +10,7 @@ const group = "database";
 const GROUPED_MAX = 100_000;
 const DNS_TYPES = /^(?:A|AAAA|CNAME|MX|NS|TXT|SOA|PTR|SRV|CAA)$/;
 
-export interface Imported {
+export interface ImportCounts {
   total: number;
   imported: number;
   skipped: number;
@@ -33,10 +33,10 @@ export function importFile(
     readonly source?: string;
     readonly take?: "assets" | "vulnerabilities";
   },
-): Imported {
+): ImportCounts {
   const { path, take, fields = {} } = options;
   const workspace = textOf(options.workspace);
-  const counts: Imported = { total: 0, imported: 0, skipped: 0, assets: 0, vulnerabilities: 0 };
+  const counts: ImportCounts = { total: 0, imported: 0, skipped: 0, assets: 0, vulnerabilities: 0 };
   let { format } = options;
   for (const line of linesOf(path, context)) {
     if (line.trim() === "") continue;
@@ -51,11 +51,11 @@ export function importFile(
     counts.imported += 1;
     const source = options.source ?? (format === "plain" || format === "jsonl" ? "" : format);
     if (read.asset !== undefined && take !== "vulnerabilities") {
-      emitRecordEvent(context, { tells: "asset", workspace, source, data: { ...read.asset, ...fields } });
+      emitRecordEvent(context, { effect: "asset", workspace, source, data: { ...read.asset, ...fields } });
       counts.assets += 1;
     }
     if (read.vulnerability !== undefined && take !== "assets") {
-      emitRecordEvent(context, { tells: "vulnerability", workspace, source, data: read.vulnerability });
+      emitRecordEvent(context, { effect: "vulnerability", workspace, source, data: read.vulnerability });
       counts.vulnerabilities += 1;
     }
   }
@@ -67,8 +67,8 @@ function importOne(
   workspace: unknown,
   data: Readonly<Record<string, unknown>>,
 ): boolean {
-  if (assetValue(data) === undefined) throw new Error("it names no asset");
-  emitRecordEvent(context, { tells: "asset", workspace: textOf(workspace), source: "", data });
+  if (assetValue(data) === undefined) throw new Error("no asset field (asset_value, value, url or host)");
+  emitRecordEvent(context, { effect: "asset", workspace: textOf(workspace), source: "", data });
   return true;
 }
 
@@ -106,7 +106,7 @@ function importPorts(context: FunctionContext, [workspace, path, source]: readon
   }
   for (const [host, ports] of hosts) {
     const data = { asset_value: host, asset_type: "ip", open_ports: [...ports] };
-    emitRecordEvent(context, { tells: "asset", workspace: textOf(workspace), source: textOf(source), data });
+    emitRecordEvent(context, { effect: "asset", workspace: textOf(workspace), source: textOf(source), data });
   }
   return { total, imported: total - skipped, skipped, assets: hosts.size };
 }
@@ -128,8 +128,7 @@ export const databaseAssetFunctions = {
     group,
     params: ["workspace", "json"],
     returns: "boolean",
-    summary:
-      "Adds an asset, or what is new of it; an object, or JSON text of one, with asset_value, url or host",
+    summary: "Adds or updates an asset: an object or its JSON text, with asset_value, url or host",
     failure: false,
     run: ([workspace, json], context: FunctionContext) => importOne(context, workspace, objectOf(json)),
   },
@@ -137,7 +136,7 @@ export const databaseAssetFunctions = {
     group,
     params: ["workspace", "asset_value", "asset_type?"],
     returns: "boolean",
-    summary: "Adds an asset by its value; its type is guessed where it is not given",
+    summary: "Adds an asset by its value; the type is detected by default",
     failure: false,
     run: ([workspace, value, type], context: FunctionContext) =>
       importOne(context, workspace, { asset_value: textOf(value), asset_type: textOf(type) }),
@@ -155,7 +154,7 @@ export const databaseAssetFunctions = {
     group,
     params: ["workspace", "asset_type", "file_path"],
     returns: "number",
-    summary: "Adds an asset of the type for each line of a file; gives their number",
+    summary: "Adds an asset of the type for each line of a file; returns their number",
     failure: 0,
     run: ([workspace, type, path], context: FunctionContext) =>
       importFile(context, { workspace, path, format: "plain", fields: { asset_type: textOf(type) } }).assets,
@@ -165,7 +164,7 @@ export const databaseAssetFunctions = {
     params: ["workspace", "file_path"],
     returns: "number",
     summary:
-      "Adds the assets of a file: JSONL of httpx or nuclei, other JSONL, or a plain list; gives their number",
+      "Adds the assets of a file: JSONL of httpx or nuclei, other JSONL, or a plain list; returns their number",
     failure: 0,
     run: ([workspace, path], context: FunctionContext) =>
       importFile(context, { workspace, path, take: "assets" }).assets,
@@ -174,7 +173,7 @@ export const databaseAssetFunctions = {
     group,
     params: ["workspace", "file_path", "asset_type?", "source?"],
     returns: "any",
-    summary: "Adds the assets of a JSONL file; gives total, imported and skipped lines",
+    summary: "Adds the assets of a JSONL file; returns the numbers of total, imported and skipped lines",
     failure: NOTHING_IMPORTED,
     run: ([workspace, path, type, source], context: FunctionContext) => {
       const fields = textOf(type) === "" ? {} : { asset_type: textOf(type) };
@@ -192,7 +191,7 @@ export const databaseAssetFunctions = {
     group,
     params: ["workspace", "file_path"],
     returns: "number",
-    summary: "Adds the hosts of a file of DNS records, with their records; gives their number",
+    summary: "Adds the hosts of a file of DNS records, with their records; returns their number",
     failure: 0,
     run: ([workspace, path], context: FunctionContext) => importDns(context, workspace, path),
   },
@@ -201,7 +200,7 @@ export const databaseAssetFunctions = {
     params: ["workspace", "file_path", "source?"],
     returns: "any",
     summary:
-      "Adds the hosts of a JSONL file of ports, with their open ports; gives total, imported and skipped lines",
+      "Adds the hosts of a JSONL file of ports, with their open ports; returns the numbers of total, imported and skipped lines",
     failure: NOTHING_IMPORTED,
     run: (args, context: FunctionContext) => importPorts(context, args),
   },

@@ -67,7 +67,7 @@ describe("records", () => {
   it("produce a warning if they exceed one result", () => {
     answered(ASSETS, 20_000);
     context.call("db_select_assets", "w", "jsonl");
-    expect(context.logs).toEqual([expect.stringMatching(/^warn .*20000.*newest 2/)]);
+    expect(context.logs).toEqual([expect.stringMatching(/^warn .*newest 2 of 20000/)]);
   });
 
   it("are empty with a warning if the host is unavailable; an invalid query throws", () => {

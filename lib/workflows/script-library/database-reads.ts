@@ -16,8 +16,7 @@ const RUN_COLUMNS = ["run_uuid", "workflow_name", "target", "status", "completed
 /** Throws ScriptError for an invalid query; other errors return the function's failure value. */
 function read(context: FunctionContext, query: Row): readonly Row[] {
   const { records, total } = callHost(context, "records", query);
-  if (total > records.length)
-    context.log("warn", `there are ${total} records: these are the newest ${records.length}`);
+  if (total > records.length) context.log("warn", `the newest ${records.length} of ${total} records`);
   return records;
 }
 
@@ -32,7 +31,7 @@ function shown(rows: readonly Row[], columns: readonly string[], format: unknown
 }
 
 const FORMATS = "as a table (md) or as jsonl or json";
-const WORKSPACE = "a workspace (the run's own where it is empty)";
+const WORKSPACE = "a workspace (by default the run's)";
 
 /** The records of a workspace that match the filters after it. */
 function select(
@@ -60,7 +59,7 @@ function totalOf(name: string, what: string): LibraryFunction {
     group,
     params: [],
     returns: "number",
-    summary: `How many ${what} the run's workspace has, as GET /workspaces says it`,
+    summary: `Number of ${what} of the run's workspace, as in GET /workspaces`,
     failure: 0,
     run: (_args, context: FunctionContext) => Number(read(context, { of: "totals" })[0]?.[name] ?? 0),
   };
@@ -76,7 +75,7 @@ function diff(of: DiffOf, what: string): LibraryFunction {
     group,
     params: ["workspace"],
     returns: "string",
-    summary: `What became of a workspace's ${what} since the run began: JSON lines with change, added, removed or changed`,
+    summary: `Changes of a workspace's ${what} since the run started: JSON lines whose change is added, removed or changed`,
     failure: "",
     run: ([workspace], context: FunctionContext) => diffLines(context, of, workspace).join("\n"),
   };
@@ -87,7 +86,7 @@ function diffToFile(of: DiffOf, what: string): LibraryFunction {
     group,
     params: ["workspace", "dest"],
     returns: "boolean",
-    summary: `Writes what became of a workspace's ${what} since the run began to a file, as JSON lines`,
+    summary: `Writes the changes of a workspace's ${what} since the run started to a file, as JSON lines`,
     failure: false,
     run: ([workspace, dest], context: FunctionContext) => {
       writeLines(
@@ -110,7 +109,7 @@ export const databaseReadFunctions = {
   db_select_assets_filtered: select(
     "assets",
     ASSET_COLUMNS,
-    "The same with a status code and a type, each empty for any",
+    "Same with a status code and a type; an empty text matches any",
     ["status_code", "asset_type"],
   ),
   db_select_vulnerabilities: select(
@@ -121,7 +120,7 @@ export const databaseReadFunctions = {
   db_select_vulnerabilities_filtered: select(
     "vulnerabilities",
     VULNERABILITY_COLUMNS,
-    "The same with a severity and a part of the asset's value, each empty for any",
+    "Same with a severity and a substring of the asset's value; an empty text matches any",
     ["severity", "asset_value"],
   ),
   db_select_total_subdomains: totalOf("total_subdomains", "subdomains"),
@@ -141,7 +140,7 @@ export const databaseReadFunctions = {
     group,
     params: ["uuid", "format?"],
     returns: "string",
-    summary: `One run by its id, ${FORMATS}; no row where there is none`,
+    summary: `A run by its id, ${FORMATS}; no row if it does not exist`,
     failure: "",
     run: ([uuid, format], context: FunctionContext) =>
       shown(textOf(uuid) === "" ? [] : read(context, { of: "run", run: textOf(uuid) }), RUN_COLUMNS, format),
@@ -150,7 +149,7 @@ export const databaseReadFunctions = {
     group,
     params: [],
     returns: "boolean",
-    summary: "Writes what is known of the run to run-state.json in its workspace",
+    summary: "Writes the state of the run to run-state.json in its workspace",
     failure: false,
     run: (_args, context: FunctionContext) => {
       const state = lazily(() => [

@@ -20,9 +20,9 @@ function importVulnerability(context: FunctionContext, workspace: unknown, json:
   const fromNuclei = read !== undefined && "vulnerability" in read ? read.vulnerability : undefined;
   const data = fromNuclei ?? found;
   if (["vuln_title", "vuln_info", "finding_hash"].every((name) => textOf(data[name]) === ""))
-    throw new Error("it names no finding");
+    throw new Error("no finding field");
   const source = fromNuclei === undefined ? "" : "nuclei";
-  emitRecordEvent(context, { tells: "vulnerability", workspace: textOf(workspace), source, data });
+  emitRecordEvent(context, { effect: "vulnerability", workspace: textOf(workspace), source, data });
   return true;
 }
 
@@ -57,7 +57,7 @@ function importSarif(context: FunctionContext, workspace: unknown, path: unknown
         asset_value: line === "" ? file : `${file}:${line}`,
       };
       const source = textOf(driver.name).toLowerCase();
-      emitRecordEvent(context, { tells: "vulnerability", workspace: textOf(workspace), source, data });
+      emitRecordEvent(context, { effect: "vulnerability", workspace: textOf(workspace), source, data });
     }
   }
   return { total, imported: total, skipped: 0 };
@@ -68,7 +68,7 @@ function countSeverity(severity: string): LibraryFunction {
     group,
     params: ["path"],
     returns: "number",
-    summary: `How many findings of a JSONL file are of severity ${severity}`,
+    summary: `Number of findings of a JSONL file with severity ${severity}`,
     failure: 0,
     run: ([path], context: FunctionContext) => {
       let count = 0;
@@ -92,8 +92,7 @@ export const databaseVulnerabilityFunctions = {
     group,
     params: ["workspace", "json"],
     returns: "boolean",
-    summary:
-      "Adds a vulnerability, or what is new of it: an object or JSON text, of nuclei or with vuln_title",
+    summary: "Adds or updates a vulnerability: an object or its JSON text, from nuclei or with vuln_title",
     failure: false,
     run: ([workspace, json], context: FunctionContext) => importVulnerability(context, workspace, json),
   },
@@ -101,7 +100,7 @@ export const databaseVulnerabilityFunctions = {
     group,
     params: ["workspace", "file_path"],
     returns: "number",
-    summary: "Adds the vulnerabilities of a JSONL file of nuclei; gives their number",
+    summary: "Adds the vulnerabilities of a JSONL file of nuclei; returns their number",
     failure: 0,
     run: ([workspace, path], context: FunctionContext) =>
       importFile(context, { workspace, path, format: "nuclei", take: "vulnerabilities" }).vulnerabilities,
@@ -110,7 +109,7 @@ export const databaseVulnerabilityFunctions = {
     group,
     params: ["workspace", "file_path"],
     returns: "any",
-    summary: "Adds the results of a SARIF file as vulnerabilities; gives their number as total",
+    summary: "Adds the results of a SARIF file as vulnerabilities; returns their number as total",
     failure: NOTHING_IMPORTED,
     run: ([workspace, path], context: FunctionContext) => importSarif(context, workspace, path),
   },
@@ -119,7 +118,7 @@ export const databaseVulnerabilityFunctions = {
     params: ["workspace", "file_path", "source?"],
     returns: "any",
     summary:
-      "Adds assets and vulnerabilities of a JSONL file that has both; gives total, imported and skipped",
+      "Adds the assets and vulnerabilities of a JSONL file; returns the numbers of total, imported and skipped lines",
     failure: NOTHING_IMPORTED,
     run: ([workspace, path, source], context: FunctionContext) => {
       const given = textOf(source) === "" ? {} : { source: textOf(source) };

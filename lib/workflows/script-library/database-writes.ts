@@ -26,7 +26,7 @@ export const databaseWriteFunctions = {
     params: ["workspace", "json"],
     returns: "number",
     summary:
-      "Adds an asset at once, or what is new of it, and gives its id; an object, or JSON text of one, with asset_value, url or host",
+      "Adds or updates an asset immediately, and returns its id: an object or its JSON text, with asset_value, url or host",
     failure: 0,
     run: ([workspace, json], context: FunctionContext) =>
       write(context, { of: "new asset", workspace: textOf(workspace), data: objectOf(json) }),
@@ -36,7 +36,7 @@ export const databaseWriteFunctions = {
     params: ["table", "key", "field", "value"],
     returns: "boolean",
     summary:
-      "Sets a field at once: of an asset of the run's workspace (assets, its value), or of a vulnerability (vulnerabilities, its id); not what a record is known by",
+      "Sets a field immediately: of an asset of the run's workspace (assets, its value), or of a vulnerability (vulnerabilities, its id); not a field that identifies the record",
     example: 'db_update("assets", "a.example", "title", "Home")',
     failure: false,
     run: ([table, key, field, value], context: FunctionContext) => {

@@ -15,7 +15,7 @@ const file = (name: string, ...lines: readonly unknown[]): string => {
   return name;
 };
 const told = () =>
-  context.events.map(({ tells, workspace, source, data }) => ({ tells, workspace, source, data }));
+  context.events.map(({ effect, workspace, source, data }) => ({ effect, workspace, source, data }));
 
 const NUCLEI = {
   "template-id": "t",
@@ -36,7 +36,7 @@ describe("assets", () => {
     ["db_partial_import_asset", ["w", "domain", "a"], { asset_type: "domain", asset_value: "a" }],
   ] as const)("%s emits one record", (name, args, data) => {
     expect(context.call(name, ...args)).toBe(true);
-    expect(told()).toEqual([{ tells: "asset", workspace: "w", source: "", data }]);
+    expect(told()).toEqual([{ effect: "asset", workspace: "w", source: "", data }]);
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe("assets", () => {
     expect(context.call("db_import_asset_from_file", "w", file("n", NUCLEI))).toBe(1);
     expect(told()).toMatchObject([
       { source: "httpx", data: { url: "https://a.example", status_code: 200 } },
-      { tells: "asset", source: "nuclei", data: { asset_value: "a.example" } },
+      { effect: "asset", source: "nuclei", data: { asset_value: "a.example" } },
     ]);
     expect(context.call("db_import_asset_from_file", "w", "none")).toBe(0);
   });
@@ -109,9 +109,9 @@ describe("vulnerabilities", () => {
     expect(context.call("db_import_vuln", "w", { severity: "low" })).toBe(false);
     expect(context.call("db_import_vuln_from_file", "w", file("n", NUCLEI, "{}"))).toBe(1);
     expect(told()).toMatchObject([
-      { tells: "vulnerability", source: "nuclei", data: { vuln_title: "Bad", severity: "critical" } },
-      { tells: "vulnerability", source: "", data: { vuln_title: "Mine", severity: "low" } },
-      { tells: "vulnerability", data: { vuln_info: "t", asset_value: "https://a.example/" } },
+      { effect: "vulnerability", source: "nuclei", data: { vuln_title: "Bad", severity: "critical" } },
+      { effect: "vulnerability", source: "", data: { vuln_title: "Mine", severity: "low" } },
+      { effect: "vulnerability", data: { vuln_info: "t", asset_value: "https://a.example/" } },
     ]);
   });
 
@@ -158,7 +158,9 @@ describe("vulnerabilities", () => {
 it("totals count the lines that are not blank", () => {
   expect(context.call("db_total_urls", file("u", "a", "", " ", "b"))).toBe(2);
   expect(context.call("db_total_subdomains", file("e", ""))).toBe(0);
-  expect(told()).toEqual([{ tells: "totals", workspace: "", source: "", data: { counter: "urls", add: 2 } }]);
+  expect(told()).toEqual([
+    { effect: "totals", workspace: "", source: "", data: { counter: "urls", add: 2 } },
+  ]);
 });
 
 describe("artifacts", () => {

@@ -10,7 +10,7 @@ import { databaseVulnerabilityFunctions } from "./database-vulnerabilities.ts";
 import { databaseWriteFunctions } from "./database-writes.ts";
 import { linesOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { emitRecordEvent, notAvailable } from "./record-events.ts";
+import { emitRecordEvent, unavailableFunction } from "./record-events.ts";
 
 const group = "database";
 
@@ -20,13 +20,13 @@ function total(counter: Reported): LibraryFunction {
     group,
     params: ["path"],
     returns: "number",
-    summary: `Adds the lines of a file that are not blank to the workspace's total_${counter}; gives their number`,
+    summary: `Adds the number of non-blank lines of a file to the workspace's total_${counter}; returns that number`,
     failure: 0,
     run: ([path], context: FunctionContext) => {
       let add = 0;
       for (const line of linesOf(path, context)) if (line.trim() !== "") add += 1;
       if (add > 0)
-        emitRecordEvent(context, { tells: "totals", workspace: "", source: "", data: { counter, add } });
+        emitRecordEvent(context, { effect: "totals", workspace: "", source: "", data: { counter, add } });
       return add;
     },
   };
@@ -36,16 +36,16 @@ function total(counter: Reported): LibraryFunction {
 const COUNTED_BYTES = 64 * 1024 * 1024;
 
 function register(context: FunctionContext, path: unknown, type: unknown): boolean {
-  const place = pathOf(path, context);
-  const artifact_path = relative(context.cwd, place).replaceAll("\\", "/");
+  const file = pathOf(path, context);
+  const artifact_path = relative(context.cwd, file).replaceAll("\\", "/");
   if (!isInsidePath(artifact_path)) throw new Error(`${textOf(path)} is not in the workspace`);
   const artifact_type = textOf(type) === "" ? "output" : textOf(type);
   if (!ARTIFACT_TYPES.some((known) => known === artifact_type))
     throw new Error(`the type must be one of ${ARTIFACT_TYPES.join(", ")}`);
-  const info = lstatSync(place, { throwIfNoEntry: false });
+  const info = lstatSync(file, { throwIfNoEntry: false });
   const isFile = info?.isFile() === true;
   let line_count = 0;
-  if (isFile && info.size <= COUNTED_BYTES) for (const _line of linesOf(place, context)) line_count += 1;
+  if (isFile && info.size <= COUNTED_BYTES) for (const _line of linesOf(file, context)) line_count += 1;
   const data = {
     artifact_path,
     artifact_type,
@@ -53,11 +53,11 @@ function register(context: FunctionContext, path: unknown, type: unknown): boole
     size_bytes: isFile ? info.size : 0,
     is_folder: info?.isDirectory() === true,
   };
-  emitRecordEvent(context, { tells: "artifact", workspace: "", source: "", data });
+  emitRecordEvent(context, { effect: "artifact", workspace: "", source: "", data });
   return true;
 }
 
-const NO_SQL = "there is no SQL database; use db_select_assets_filtered and the like, or ask the API";
+const NO_SQL = "there is no SQL database; use db_select_assets_filtered and similar functions, or the API";
 
 export const databaseFunctions = {
   ...databaseAssetFunctions,
@@ -77,7 +77,7 @@ export const databaseFunctions = {
     params: ["path", "type?"],
     returns: "boolean",
     summary:
-      "Registers a file of the workspace as an artifact: report, state_file, output (as a rule) or screenshot",
+      "Registers a file of the workspace as an artifact: report, state_file, output (default) or screenshot",
     failure: false,
     run: ([path, type], context: FunctionContext) => register(context, path, type),
   },
@@ -89,13 +89,18 @@ export const databaseFunctions = {
     failure: false,
     run: ([path], context: FunctionContext) => register(context, path, ""),
   },
-  db_select: notAvailable("db_select", group, ["sql_query", "format"], NO_SQL),
-  db_select_to_file: notAvailable("db_select_to_file", group, ["sql_query", "dest"], NO_SQL),
-  db_select_to_jsonl: notAvailable("db_select_to_jsonl", group, ["sql_query", "fields", "dest"], NO_SQL),
-  db_reset_event_logs: notAvailable(
+  db_select: unavailableFunction("db_select", group, ["sql_query", "format"], NO_SQL),
+  db_select_to_file: unavailableFunction("db_select_to_file", group, ["sql_query", "dest"], NO_SQL),
+  db_select_to_jsonl: unavailableFunction(
+    "db_select_to_jsonl",
+    group,
+    ["sql_query", "fields", "dest"],
+    NO_SQL,
+  ),
+  db_reset_event_logs: unavailableFunction(
     "db_reset_event_logs",
     group,
     ["workspace?", "topic_pattern?"],
-    "an event starts each of its runs once, however often it is processed; emit it again, or run its workflow again",
+    "an event starts each of its runs only once; emit it again, or run its workflow again",
   ),
 } satisfies Record<string, LibraryFunction>;

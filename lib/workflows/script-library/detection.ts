@@ -29,14 +29,15 @@ export const detectionFunctions = {
     group: "type_detection",
     params: ["text"],
     returns: "boolean",
-    summary: "Whether it is an http or https address",
+    summary: "Whether the text is an http or https URL",
     run: ([text]) => isUrl(textOf(text)),
   },
   is_compress: {
     group: "type_detection",
     params: ["path"],
     returns: "boolean",
-    summary: "Whether a name ends as those of archives do (.zip, .tar.gz, .tgz, .gz, .bz2, .xz, .7z, .rar …)",
+    summary:
+      "Whether a name has the extension of an archive (.zip, .tar.gz, .tgz, .gz, .bz2, .xz, .7z, .rar …)",
     run: ([path]) => ARCHIVE.test(textOf(path).trim()),
   },
 } satisfies Record<string, LibraryFunction>;

@@ -23,7 +23,7 @@ export const documentFunctions = {
     params: ["title", "content?", "parent?"],
     returns: "string",
     summary:
-      "Makes a document, below another where its id is given, and gives its id; the same document however often the step is tried",
+      "Creates a document, optionally below another, and returns its id; retries of the step return the same document",
     example: 'document_create("Report", read_file("report.md"), parent)',
     run: ([title, content, parent], context: FunctionContext) =>
       ask(context, "document_create", {
@@ -45,7 +45,7 @@ export const documentFunctions = {
     group,
     params: ["id", "text"],
     returns: "boolean",
-    summary: "Adds text to the end of a document, on a line of its own",
+    summary: "Appends a line of text to a document",
     run: ([id, text], context: FunctionContext) =>
       ask(context, "document_append", { of: "more text", id: idOf(id), text: textOf(text) }) !== "",
   },
@@ -54,7 +54,7 @@ export const documentFunctions = {
     params: ["id", "text"],
     returns: "string",
     summary:
-      "Begins a thread of comments on a document, a paragraph a line, and gives the thread's id; the same one however often the step is tried",
+      "Creates a comment thread on a document, with a paragraph per line, and returns the thread's id; retries of the step return the same thread",
     run: ([id, text], context: FunctionContext) =>
       ask(context, "document_comment", { of: "new comment", id: idOf(id), text: textOf(text) }),
   },

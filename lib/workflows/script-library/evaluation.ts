@@ -32,16 +32,16 @@ export const evaluationFunctions = {
     group: "runtime_vars",
     params: ["name", "value"],
     returns: "any",
-    summary: "Keeps a value for the rest of this script, and gives it",
+    summary: "Stores a value for the rest of this script, and returns it",
     run: ([name, value], context: FunctionContext) => {
       const { variables } = keptBy(context);
       const key = textOf(name);
       if (key === "" || key.length > NAME_MAX_CHARS)
-        throw new ScriptError(`set_var: a name has 1 to ${NAME_MAX_CHARS} characters`);
+        throw new ScriptError(`set_var: the name must have 1 to ${NAME_MAX_CHARS} characters`);
       if (textOf(value).length > VARIABLE_MAX_CHARS)
-        throw new ScriptError(`set_var: a value has at most ${VARIABLE_MAX_CHARS} characters`);
+        throw new ScriptError(`set_var: the value must have at most ${VARIABLE_MAX_CHARS} characters`);
       if (!variables.has(key) && variables.size >= KEPT_MAX)
-        throw new ScriptError(`set_var: a script keeps at most ${KEPT_MAX} values`);
+        throw new ScriptError(`set_var: a script can store at most ${KEPT_MAX} values`);
       variables.set(key, value ?? "");
       return value ?? "";
     },
@@ -50,14 +50,14 @@ export const evaluationFunctions = {
     group: "runtime_vars",
     params: ["name"],
     returns: "any",
-    summary: "A value that set_var kept in this script; empty when there is none",
+    summary: "The value that set_var stored in this script; empty if the name has no value",
     run: ([name], context: FunctionContext) => keptBy(context).variables.get(textOf(name)) ?? "",
   },
   os_getenv: {
     group: "environment",
     params: ["name"],
     returns: "string",
-    summary: "A variable of the step's environment, never of the server's; empty when it is not set",
+    summary: "A variable of the step's environment, never of the server's; empty if it is not set",
     run: ([name], context: FunctionContext) => {
       const key = textOf(name);
       const set = keptBy(context).environment.get(key);
@@ -74,11 +74,11 @@ export const evaluationFunctions = {
       const { environment } = keptBy(context);
       const key = textOf(name);
       const text = textOf(value);
-      if (!/^[A-Za-z_]\w{0,255}$/.test(key)) throw new Error("that is no name of a variable");
+      if (!/^[A-Za-z_]\w{0,255}$/.test(key)) throw new Error("the name of the variable is not valid");
       if (text.includes("\0") || text.length > ENVIRONMENT_MAX_CHARS)
-        throw new Error(`a variable has at most ${ENVIRONMENT_MAX_CHARS} characters and no NUL`);
+        throw new Error(`a variable must have at most ${ENVIRONMENT_MAX_CHARS} characters and no NUL`);
       if (!environment.has(key) && environment.size >= KEPT_MAX)
-        throw new Error(`a script sets at most ${KEPT_MAX} variables`);
+        throw new Error(`a script can set at most ${KEPT_MAX} variables`);
       environment.set(key, text);
       return true;
     },
@@ -100,7 +100,7 @@ export const evaluationFunctions = {
     group: "utility",
     params: ["seconds"],
     returns: "nothing",
-    summary: "Waits so many seconds, at most an hour and not longer than the step may run",
+    summary: "Waits for a number of seconds, at most an hour and at most until the step's timeout",
     run: ([seconds], context: FunctionContext) => {
       const wanted = Math.min(Math.max(0, numberOf(seconds, 0)), LONGEST_SLEEP_SECONDS);
       context.sleep(wanted * 1000);
@@ -110,7 +110,7 @@ export const evaluationFunctions = {
     group: "utility",
     params: ["message?"],
     returns: "nothing",
-    summary: "Ends the script well and leaves out the steps after this one (in a flow: of this module)",
+    summary: "Ends the script successfully and skips the steps after this one (in a flow: of this module)",
     example: 'skip("nothing to do")',
     run: ([message], context: FunctionContext) => {
       const text = textOf(message).slice(0, SKIP_MESSAGE_CHARS);
@@ -122,8 +122,7 @@ export const evaluationFunctions = {
     group: "utility",
     params: ["code"],
     returns: "nothing",
-    summary:
-      "Ends the script with an error, which the step fails with, unless the code is 0: then it goes on",
+    summary: "Ends the script: with code 0 successfully, else with an error that fails the step",
     run: ([code]) => {
       const number = Math.trunc(numberOf(code, 0));
       if (number !== 0) throw new ScriptError(`exit: the script ended with code ${number}`);

@@ -21,7 +21,7 @@ function toData(data: unknown): Readonly<Record<string, unknown>> {
 /** Throws if there is no topic. */
 export function toEvent(args: readonly unknown[], data: unknown): GeneratedEvent {
   const [workspace, topic, source, dataType] = args.map(textOf);
-  if (topic === undefined || topic === "") throw new Error("an event needs a topic");
+  if (topic === undefined || topic === "") throw new Error("the topic of the event is required");
   return {
     workspace: workspace ?? "",
     topic,
@@ -36,7 +36,7 @@ export const eventFunctions = {
     group: "event_generation",
     params: [...eventParams, "data"],
     returns: "boolean",
-    summary: "Publishes an event when the step has ended; data is an object, JSON text of one, or a value",
+    summary: "Emits an event when the step has ended; data is an object, its JSON text, or a value",
     failure: false,
     run: (args, context: FunctionContext) => {
       context.emitEvent(toEvent(args.slice(0, 4), args[4]));

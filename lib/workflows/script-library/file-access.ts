@@ -37,7 +37,7 @@ type Reach = Pick<FunctionContext, "cwd" | "folders">;
 export function pathOf(path: unknown, context: Reach): string {
   const text = textOf(path);
   if (text === "") throw new Error("the path is empty");
-  if (text.includes("\0")) throw new Error("the path has a NUL in it");
+  if (text.includes("\0")) throw new Error("the path contains a NUL");
   const absolute = realPath(resolve(context.cwd, text));
   for (const folder of [context.cwd, ...(context.folders ?? [])])
     if (isInside(absolute, realPath(resolve(folder)))) return absolute;
@@ -57,7 +57,7 @@ export function entryOf(path: unknown, context: FunctionContext): string {
   const name = basename(whole);
   const entry = join(pathOf(dirname(whole), context), name);
   if (isInside(realPath(resolve(context.cwd)), entry))
-    throw new ScriptError(`${text.slice(0, SHOWN_PATH_MAX)} holds the workspace`);
+    throw new ScriptError(`${text.slice(0, SHOWN_PATH_MAX)} contains the workspace`);
   return entry;
 }
 
@@ -83,7 +83,7 @@ function realPath(path: string): string {
     if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
   }
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-    throw new UnreachablePathError(`${basename(path)} is a link that leads nowhere`);
+    throw new UnreachablePathError(`${basename(path)} is a broken link`);
   const above = dirname(path);
   return above === path ? path : join(realPath(above), basename(path));
 }
@@ -93,7 +93,7 @@ export function openFile(path: string, flags: number = constants.O_RDONLY): numb
   const fd = openSync(path, flags | constants.O_NONBLOCK, 0o644);
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);
-  throw new Error(`${path} is no file`);
+  throw new Error(`${path} is not a file`);
 }
 
 /** The file in chunks of up to 64 KiB, valid until the next one; at most `limit` bytes. */
@@ -120,7 +120,7 @@ export function readText(path: unknown, context: FunctionContext): string {
     size += chunk.length;
     if (size > READ_LIMIT_BYTES) {
       throw new ScriptError(
-        `${textOf(path)} is larger than the ${READ_LIMIT_BYTES / 1024 / 1024} MiB that may be read`,
+        `${textOf(path)} is larger than the limit of ${READ_LIMIT_BYTES / 1024 / 1024} MiB`,
       );
     }
     chunks.push(Buffer.from(chunk));

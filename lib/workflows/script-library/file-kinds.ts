@@ -92,7 +92,7 @@ export const fileKindFunctions = {
     group,
     params: ["text"],
     returns: "string",
-    summary: "What a text is: file, folder, cidr, ip, url, domain or string",
+    summary: "The kind of a text: file, folder, cidr, ip, url, domain or string",
     example: 'get_types("10.0.0.0/8")',
     run: ([given], context: FunctionContext) => {
       const text = textOf(given).trim();
@@ -103,7 +103,7 @@ export const fileKindFunctions = {
     group,
     params: ["path"],
     returns: "boolean",
-    summary: "Whether it is a folder with a git repository in it",
+    summary: "Whether the path is a folder with a git repository",
     failure: false,
     unreachableIsMissing: true,
     run: ([path], context: FunctionContext) => existsSync(join(pathOf(path, context), ".git")),
@@ -112,8 +112,7 @@ export const fileKindFunctions = {
     group,
     params: ["path"],
     returns: "string",
-    summary:
-      "The programming language that most files of a folder are in, such as golang or python; else empty",
+    summary: "The programming language of most files of a folder, such as golang or python; else empty",
     failure: "",
     unreachableIsMissing: true,
     run: ([path], context: FunctionContext) => mainLanguage(pathOf(path, context)),

@@ -23,7 +23,7 @@ function filterToFile(toTest: (given: unknown) => Test, what: string): LibraryFu
     group,
     params: ["dest", "source", what],
     returns: "boolean",
-    summary: `Writes the lines of the file source with the ${what} in them to the file dest`,
+    summary: `Writes the lines of the file source that contain the ${what} to the file dest`,
     failure: false,
     run: ([dest, source, given], context) => {
       writeLines(dest, matching(source, toTest(given), context), context);
@@ -37,7 +37,7 @@ function filterToText(toTest: (given: unknown) => Test, what: string): LibraryFu
     group,
     params: ["source", what],
     returns: "string",
-    summary: `The lines of a file with the ${what} in them, as one text`,
+    summary: `The lines of a file that contain the ${what}, as one text`,
     failure: "",
     run: ([source, given], context) => joinLines(matching(source, toTest(given), context)),
   };
@@ -47,7 +47,7 @@ function chunk(input: unknown, size: number, output: string, context: FunctionCo
   const names: string[] = [];
   let part: string[] = [];
   const flush = (): void => {
-    if (names.length >= CHUNKS_MAX) throw new Error(`a file is split into at most ${CHUNKS_MAX} parts`);
+    if (names.length >= CHUNKS_MAX) throw new Error(`a file can be split into at most ${CHUNKS_MAX} parts`);
     const name = `${output}.part-${names.length + 1}`;
     writeLines(name, part, context);
     names.push(pathOf(name, context));
@@ -66,7 +66,7 @@ export const fileLineFunctions = {
     group,
     params: ["path", "text"],
     returns: "boolean",
-    summary: "Whether a line of the file has the text in it; no pattern",
+    summary: "Whether a line of the file contains the text, which is not a pattern",
     failure: false,
     unreachableIsMissing: true,
     run: ([path, text], context: FunctionContext) =>
@@ -91,7 +91,7 @@ export const fileLineFunctions = {
     group,
     params: ["path"],
     returns: "boolean",
-    summary: "Takes the blank lines out of a file",
+    summary: "Removes the blank lines of a file",
     failure: false,
     run: ([path], context: FunctionContext) => {
       writeLines(
@@ -106,12 +106,13 @@ export const fileLineFunctions = {
     group,
     params: ["input", "lines_per_part", "output"],
     returns: "boolean",
-    summary: "Splits a file into parts of so many lines, output.part-1 and so on; output lists their paths",
+    summary:
+      "Splits a file into parts of a number of lines, output.part-1 and so on; output lists their paths",
     example: 'chunk_file("hosts.txt", 100, "chunks/list.txt")',
     failure: false,
     run: ([input, lines, output], context: FunctionContext) => {
       const size = Math.trunc(numberOf(lines, 0));
-      if (size < 1) throw new Error("a part has at least one line");
+      if (size < 1) throw new Error("a part must have at least one line");
       chunk(input, size, textOf(output), context);
       return true;
     },
@@ -120,13 +121,14 @@ export const fileLineFunctions = {
     group,
     params: ["input", "delimiter", "field", "output"],
     returns: "boolean",
-    summary: "Writes one column of each line, counted from 1, to a file; lines that have none are left out",
+    summary:
+      "Writes one column of each line, counted from 1, to a file; lines without the column are omitted",
     example: 'cut_to_file("ports.csv", ",", 2, "ports.txt")',
     failure: false,
     run: ([input, delimiter, field, output], context: FunctionContext) => {
       const column = Math.trunc(numberOf(field, 0)) - 1;
       const between = textOf(delimiter);
-      if (column < 0 || between === "") throw new Error("a delimiter and a column from 1 are needed");
+      if (column < 0 || between === "") throw new Error("a delimiter and a column from 1 are required");
       const cells = function* (): Generator<string> {
         for (const line of linesOf(input, context)) {
           const cell = line.split(between, column + 1)[column];
@@ -142,7 +144,7 @@ export const fileLineFunctions = {
     params: ["path", "target?"],
     returns: "boolean",
     summary:
-      "Leaves the domain names of a file's lines, each once, in lower case; with a target only its own",
+      "Reduces a file to the distinct domain names of its lines, in lower case; with a target only to its subdomains",
     example: 'clean_sub("subdomains.txt", "example.com")',
     failure: false,
     run: ([path, target], context: FunctionContext) => {

@@ -9,7 +9,7 @@ export const fileSourceFunctions = {
     group: "data_query",
     params: ["path", "query"],
     returns: "any",
-    summary: "As jq, on a file of up to 10 MiB",
+    summary: "Same as jq, for a file of up to 10 MiB",
     failure: "",
     prepare,
     run: ([path, query], context: FunctionContext) => firstResult(readText(path, context), query),
@@ -18,7 +18,7 @@ export const fileSourceFunctions = {
     group: "event_generation",
     params: [...eventParams, "path"],
     returns: "number",
-    summary: "Publishes one event for each line of the file that is not blank; gives their number",
+    summary: "Emits an event for each non-blank line of the file; returns their number",
     failure: 0,
     run: (args, context: FunctionContext) => {
       let count = 0;

@@ -28,23 +28,23 @@ function move(source: string, dest: string): void {
 
 function matches(pattern: string, context: FunctionContext): string[] {
   if (pattern.length > GLOB_PATTERN_CHARS)
-    throw new Error(`a pattern has at most ${GLOB_PATTERN_CHARS} characters`);
+    throw new Error(`a pattern must have at most ${GLOB_PATTERN_CHARS} characters`);
   const parts = pattern.split("/");
   const tooMany = parts.some((part) => (part.match(/\*+/g) ?? []).length > GLOB_WILDCARDS);
   if (tooMany || (pattern.match(/\{/g) ?? []).length > GLOB_WILDCARDS || pattern.includes("("))
     throw new Error(
-      `a pattern has at most ${GLOB_WILDCARDS} wildcards in a part, as many lists, and no parentheses`,
+      `a pattern must have at most ${GLOB_WILDCARDS} wildcards and ${GLOB_WILDCARDS} lists in a part, and no parentheses`,
     );
   // Segments before the first wildcard are an ordinary path; after it, `..` is not allowed.
   const wild = parts.findIndex((part) => /[*?[{]/.test(part));
   const fixed = wild < 0 ? parts.slice(0, -1) : parts.slice(0, wild);
   const rest = parts.slice(fixed.length);
-  if (rest.includes("..")) throw new Error("a pattern does not lead upwards after a wildcard");
+  if (rest.includes("..")) throw new Error("a pattern must not contain .. after a wildcard");
   const start = fixed.length === 0 ? "." : fixed.join("/") || "/";
   const folder = pathOf(start, context);
   const found: string[] = [];
   for (const path of globSync(rest.join("/"), { cwd: folder })) {
-    if (found.length >= GLOB_MAX) throw new Error(`the pattern finds more than ${GLOB_MAX} paths`);
+    if (found.length >= GLOB_MAX) throw new Error(`the pattern matches more than ${GLOB_MAX} paths`);
     if (leadsOut(join(folder, path), context)) continue;
     found.push(isAbsolute(pattern) ? join(resolve(start), path) : join(start, path));
   }
@@ -66,11 +66,11 @@ export const fileTreeFunctions = {
     group,
     params: ["path"],
     returns: "boolean",
-    summary: "Removes a folder with all that is in it",
+    summary: "Removes a folder and its contents",
     failure: false,
     run: ([path], context: FunctionContext) => {
       const entry = entryOf(path, context);
-      if (!statSync(entry).isDirectory()) throw new Error("it is no folder");
+      if (!statSync(entry).isDirectory()) throw new Error("the path is not a folder");
       rmSync(entry, { recursive: true });
       return true;
     },
@@ -79,7 +79,7 @@ export const fileTreeFunctions = {
     group,
     params: ["path"],
     returns: "boolean",
-    summary: "Removes a file or a folder with all that is in it; true when there is none",
+    summary: "Removes a file, or a folder and its contents; true if it does not exist",
     failure: false,
     run: ([path], context: FunctionContext) => {
       rmSync(entryOf(path, context), { recursive: true, force: true });
@@ -90,7 +90,7 @@ export const fileTreeFunctions = {
     group,
     params: ["folder", "keep_file"],
     returns: "boolean",
-    summary: "Empties a folder but for one file",
+    summary: "Empties a folder except for one file",
     failure: false,
     run: ([folder, keep], context: FunctionContext) => {
       const root = pathOf(folder, context);
@@ -106,7 +106,7 @@ export const fileTreeFunctions = {
     group,
     params: ["source", "dest"],
     returns: "boolean",
-    summary: "Moves a file or folder, into dest where that is a folder",
+    summary: "Moves a file or folder to dest, or into dest if it is a folder",
     failure: false,
     run: ([source, dest], context: FunctionContext) => {
       move(entryOf(source, context), outputOf(dest, context));
@@ -117,7 +117,7 @@ export const fileTreeFunctions = {
     group,
     params: ["pattern"],
     returns: "string[]",
-    summary: `The paths that a pattern with *, ?, [a-z], {a,b} and ** finds, sorted, at most ${GLOB_MAX}`,
+    summary: `The paths that match a pattern with *, ?, [a-z], {a,b} and **, sorted, at most ${GLOB_MAX}`,
     example: 'glob("reports/**/*.json")',
     failure: [],
     unreachableIsMissing: true,

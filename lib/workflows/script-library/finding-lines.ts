@@ -70,7 +70,7 @@ export function readFinding(line: string, format: LineFormat): ReadLine | undefi
   if (format === "nuclei") return readNuclei(found, text);
   if (found.failed === true) return { fault: "the probe failed" };
   const asset = format === "httpx" ? fromHttpx(found) : found;
-  return assetValue(asset) === undefined ? { fault: "names no asset" } : { asset };
+  return assetValue(asset) === undefined ? { fault: "no asset field" } : { asset };
 }
 
 function jsonOf(text: string): Readonly<Record<string, unknown>> | undefined {
@@ -98,7 +98,7 @@ function readNuclei(found: Readonly<Record<string, unknown>>, raw: string): Read
   const info = isRecord(found.info) ? found.info : {};
   const template = text(found["template-id"]) || text(found.template_id);
   const title = text(info.name) || template;
-  if (title === "") return { fault: "names no finding" };
+  if (title === "") return { fault: "no finding field" };
   if (hasControlInText(title)) return { fault: "the name has control characters" };
   const host = text(found.host);
   const matcher = text(found["matcher-name"]) || text(found.matcher_name);

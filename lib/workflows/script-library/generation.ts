@@ -18,7 +18,7 @@ export const generationFunctions = {
     group: "generation",
     params: ["length?"],
     returns: "string",
-    summary: `So many random letters and digits, 16 by default and at most ${LONGEST_RANDOM}`,
+    summary: `A number of random letters and digits, 16 by default and at most ${LONGEST_RANDOM}`,
     run: ([length]) => {
       const count = Math.min(Math.max(0, Math.trunc(numberOf(length, 16))), LONGEST_RANDOM);
       return Array.from({ length: count }, () => ALPHANUMERICS[randomInt(ALPHANUMERICS.length)]).join("");
@@ -35,11 +35,11 @@ export const generationFunctions = {
     group: "encoding",
     params: ["text"],
     returns: "string",
-    summary: "The text (UTF-8) that was encoded; empty when it is no base64",
+    summary: "The decoded text (UTF-8); empty if it is not base64",
     failure: "",
     run: ([text]) => {
       const encoded = textOf(text).replaceAll(/\s/g, "");
-      if (!BASE64.test(encoded)) throw new Error("that is no base64");
+      if (!BASE64.test(encoded)) throw new Error("the text is not base64");
       return Buffer.from(encoded, "base64").toString("utf8");
     },
   },

@@ -9,12 +9,12 @@ export const hostFunctions = {
     params: ["host", "command", "user?", "key_path?", "password?", "port?"],
     returns: "string",
     summary:
-      "What a command writes on a host, by the rules of remote-bash steps: a known host, a key of REMOTE_KEYS_DIR; empty when it fails",
+      "The output of a command on a host, with the rules of remote-bash steps: a known host, a key of REMOTE_KEYS_DIR; empty if it fails",
     example: 'ssh_exec("10.0.0.5", "uptime", "deploy", "deploy.key")',
     failure: "",
     run: ([host, command, user, key_path, password, port], context: FunctionContext) => {
       if (textOf(host).trim() === "" || textOf(command).trim() === "")
-        throw new Error("it needs a host and a command");
+        throw new Error("a host and a command are required");
       const asked = { host, command, user, key_path, password, port };
       return context.ask(
         "ssh",

@@ -19,7 +19,7 @@ function ask(
   messages: readonly unknown[],
   config: Readonly<Record<string, unknown>> = {},
 ): unknown {
-  if (messages.length === 0) throw new Error("there is nothing to ask");
+  if (messages.length === 0) throw new Error("the message is empty");
   return context.ask("llm", { messages, config });
 }
 
@@ -36,10 +36,10 @@ export const languageModelFunctions = {
     group,
     params: ["message"],
     returns: "string",
-    summary: "Asks the language model of the settings; gives its answer, empty when there is none",
+    summary: "The response of the configured language model to a message; empty if it fails",
     failure: "",
     run: ([message], context: FunctionContext) => {
-      if (textOf(message).trim() === "") throw new Error("there is nothing to ask");
+      if (textOf(message).trim() === "") throw new Error("the message is empty");
       return ask(context, [fromUser(message)]);
     },
   },
@@ -48,7 +48,7 @@ export const languageModelFunctions = {
     params: ["message", "body_json"],
     returns: "string",
     summary:
-      "The same with what llm_config of an llm step may say (model, temperature …), an object or JSON text, and messages to go before",
+      "Same with the fields of llm_config of an llm step (model, temperature …), as an object or JSON text, and with preceding messages",
     example:
       'llm_invoke_custom("Summarize: " + read_file("notes.txt"), { temperature: 0.2, max_tokens: 500 })',
     failure: "",
@@ -62,7 +62,8 @@ export const languageModelFunctions = {
     group,
     params: ["first", "second?"],
     returns: "string",
-    summary: "Asks with a conversation: any number of texts as role:content (system, user or assistant)",
+    summary:
+      "The response to a conversation: any number of texts as role:content (system, user or assistant)",
     example: 'llm_conversations("system:You are brief.", "user:What is DNS?")',
     failure: "",
     run: (args, context: FunctionContext) =>

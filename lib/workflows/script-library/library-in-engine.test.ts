@@ -85,7 +85,7 @@ describe("requests of a script", () => {
     expect(await value(`http_get(${JSON.stringify(url)})`, allowed)).toMatchObject({
       status_code: 0,
       error: true,
-      message: expect.stringMatching(/no step may reach|must be http or https/),
+      message: expect.stringMatching(/steps may not connect|must be http or https/),
     });
   });
 
@@ -99,12 +99,12 @@ describe("requests of a script", () => {
     "http://10.0.0.1/",
   ])("reach %s only if private addresses are allowed", async (url) => {
     expect(await value(`http_request(${JSON.stringify(url)}, "GET").error`)).toMatch(
-      /no step may reach|HTTP_STEP_PRIVATE|no such host/,
+      /steps may not connect|HTTP_STEP_PRIVATE|the host does not exist/,
     );
   });
 
   test("follow no redirect to a metadata service", async () => {
-    expect(await value(`http_get("${origin}/away").message`, allowed)).toContain("no step may reach");
+    expect(await value(`http_get("${origin}/away").message`, allowed)).toContain("steps may not connect");
   });
 
   test("end at the script's timeout", async () => {
@@ -231,7 +231,9 @@ describe("a call to the host", () => {
 
   test("returns while the script waits, one call after the other", async () => {
     expect(
-      await value('[db_select_assets("w", "jsonl"), dbSelectAssets("v", "jsonl")].map(JSON.parse)', { ask }),
+      await value('[db_select_assets("w", "jsonl"), dbSelectAssets("v", "jsonl")].map(JSON.parse)', {
+        callHost: ask,
+      }),
     ).toEqual([
       { asset_value: '{"of":"assets","workspace":"w"}' },
       { asset_value: '{"of":"assets","workspace":"v"}' },
@@ -242,14 +244,14 @@ describe("a call to the host", () => {
     const runs = Array.from({ length: 8 }, (_, index) =>
       value('db_select_assets("w", "jsonl")', {
         isolate: `asks-${index}`,
-        ask: async () => ({ records: [{ index }], total: 1 }),
+        callHost: async () => ({ records: [{ index }], total: 1 }),
       }),
     );
     expect(await Promise.all(runs)).toEqual(runs.map((_, index) => JSON.stringify({ index })));
   });
 
   test("may fail, with a warning and an empty value", async () => {
-    const outcome = await runner.script('ssh_exec("h", "id")', { ask });
+    const outcome = await runner.script('ssh_exec("h", "id")', { callHost: ask });
     expect(outcome).toMatchObject({
       ok: true,
       value: "",
@@ -259,7 +261,9 @@ describe("a call to the host", () => {
 
   test("without a response ends at the script's timeout, and is abandoned", async () => {
     signals.length = 0;
-    expect(await runner.script('notify_webhook("x"); for (;;);', { ask, timeoutMs: 300 })).toMatchObject({
+    expect(
+      await runner.script('notify_webhook("x"); for (;;);', { callHost: ask, timeoutMs: 300 }),
+    ).toMatchObject({
       ok: false,
       reason: "timeout",
     });
@@ -270,7 +274,7 @@ describe("a call to the host", () => {
     expect(await runner.script('db_select_assets("w")')).toMatchObject({
       ok: true,
       value: "",
-      logs: [{ message: expect.stringContaining("only a step of a run") }],
+      logs: [{ message: expect.stringContaining("only available in a step of a run") }],
     });
   });
 });
@@ -286,6 +290,6 @@ test("a script fails with a reason if commands and events are disabled", async (
     expect(await runner.script(code, closed)).toMatchObject({
       ok: false,
       reason: "failed",
-      message: expect.stringMatching(/not started here|by runs only/),
+      message: expect.stringMatching(/not available here|only runs can emit/),
     });
 });

@@ -9,7 +9,7 @@ export interface GeneratedEvent {
    * The data describes a record of this kind to create or update; the outcome determines the event's name, or that
    * there is no event.
    */
-  readonly tells?: "asset" | "vulnerability" | "artifact" | "totals";
+  readonly effect?: "asset" | "vulnerability" | "artifact" | "totals";
 }
 
 /** What the runner passes to a function besides its arguments. */

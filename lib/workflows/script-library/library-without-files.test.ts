@@ -80,8 +80,8 @@ describe("the library without files", () => {
       const { asked, failure } = call(callables, spelling);
       expect(asked).toEqual([]);
       if (WORKSPACE_FUNCTIONS.has(name))
-        expect(failure).toBe(`${spelling} needs a worker: it touches files or starts commands`);
-      else expect(failure).not.toContain("needs a worker");
+        expect(failure).toBe(`${spelling} requires a worker, because it uses files or commands`);
+      else expect(failure).not.toContain("requires a worker");
     }
   });
 });

@@ -15,7 +15,7 @@ const JQ_WASM = new URL("jq.wasm", import.meta.url);
 function refused(name: string): Callable {
   return {
     run: () => {
-      throw new ScriptError(`${name} needs a worker: it touches files or starts commands`);
+      throw new ScriptError(`${name} requires a worker, because it uses files or commands`);
     },
   };
 }

@@ -19,7 +19,7 @@ const PARTS_MAX = 1_000;
 
 function* jsonlTable(path: unknown, context: FunctionContext): Generator<string> {
   const names = columnsOf(recordsOf(path, context));
-  if (names.length === 0) throw new Error("there are no JSON objects in it");
+  if (names.length === 0) throw new Error("the file contains no JSON objects");
   const rows = function* (): Generator<readonly unknown[]> {
     for (const record of recordsOf(path, context))
       yield names.map((name) => (Object.hasOwn(record, name) ? record[name] : ""));
@@ -78,7 +78,7 @@ function withoutMarks(line: string): string {
 function report(template: unknown, output: unknown, context: FunctionContext): EvaluatedParts {
   const text = readText(template, context);
   const matches = [...text.matchAll(PARTS)];
-  if (matches.length > PARTS_MAX) throw new Error(`a report has at most ${PARTS_MAX} parts`);
+  if (matches.length > PARTS_MAX) throw new Error(`a report must have at most ${PARTS_MAX} parts`);
   const codes = matches.map(
     ([, block, inline, name]) => block ?? inline ?? `typeof ${name} === "undefined" ? null : ${name}`,
   );
@@ -111,7 +111,7 @@ export const markdownFunctions = {
     group,
     params: ["path"],
     returns: "string",
-    summary: "A Markdown file of up to 10 MiB as plain text, without its marks",
+    summary: "A Markdown file of up to 10 MiB as plain text, without its markup",
     failure: "",
     run: ([path], context: FunctionContext) => joinLines(plainText(readText(path, context))),
   },
@@ -119,7 +119,7 @@ export const markdownFunctions = {
     group,
     params: ["path"],
     returns: "string",
-    summary: "Writes a Markdown file as plain text to the step's log, and gives it",
+    summary: "Writes a Markdown file as plain text to the step's log, and returns it",
     failure: "",
     run: ([path], context: FunctionContext) => {
       const text = joinLines(plainText(readText(path, context)));
@@ -131,7 +131,7 @@ export const markdownFunctions = {
     group,
     params: ["input", "output"],
     returns: "boolean",
-    summary: "Writes JSON lines as a table in Markdown, a column a field",
+    summary: "Writes JSON lines as a table in Markdown, with a column per field",
     failure: false,
     run: ([input, output], context: FunctionContext) => {
       writeLines(output, jsonlTable(input, context), context);
@@ -155,7 +155,7 @@ export const markdownFunctions = {
     params: ["template", "output"],
     returns: "boolean",
     summary:
-      "Writes a report from a template: {{Name}} is a value of the script, a code block osm-func or `code`{.osm-func} what it comes to",
+      "Writes a report from a template: {{Name}} is a value of the script; a code block osm-func or `code`{.osm-func} is replaced with its result",
     example: 'render_markdown_report("report-template.md", "report.md")',
     failure: false,
     prepare: prepareReport,
@@ -165,7 +165,7 @@ export const markdownFunctions = {
     group,
     params: ["template"],
     returns: "boolean",
-    summary: `As render_markdown_report, into ${REPORT_FILE} of the workspace`,
+    summary: `Same as render_markdown_report, into ${REPORT_FILE} of the workspace`,
     failure: false,
     prepare: prepareReport,
     run: ([template], context: FunctionContext) => report(template, REPORT_FILE, context),

@@ -54,7 +54,7 @@ const listOf = (value: unknown): Record<string, unknown>[] =>
 function xmlHosts(text: string): Host[] {
   if (Parser === undefined) throw new Error("XML is loaded only for scripts that name the function");
   // Rejects entity declarations: nmap writes none, and entity expansion is an attack.
-  if (/<!ENTITY/i.test(text)) throw new Error("XML with entities is not read");
+  if (/<!ENTITY/i.test(text)) throw new Error("XML with entities is not supported");
   const parser = new Parser({
     ignoreAttributes: false,
     attributeNamePrefix: "",
@@ -63,7 +63,7 @@ function xmlHosts(text: string): Host[] {
   });
   const document: unknown = parser.parse(text, true);
   const run = isRecord(document) ? document["nmaprun"] : undefined;
-  if (!isRecord(run)) throw new Error("it is no XML of nmap");
+  if (!isRecord(run)) throw new Error("the file is not XML of nmap");
   return listOf(run["host"]).flatMap((host) => {
     const addresses = listOf(host["address"]);
     const address = addresses.find(({ addrtype }) => addrtype !== "mac") ?? {};
@@ -122,7 +122,8 @@ export const nmapFunctions = {
     group: "output",
     params: ["input", "output"],
     returns: "boolean",
-    summary: "Writes what nmap found as JSON lines, one a host: from its XML (up to 10 MiB) or a .gnmap file",
+    summary:
+      "Writes the results of nmap as JSON lines, one per host: from its XML (up to 10 MiB) or a .gnmap file",
     failure: false,
     prepare,
     run: ([input, output], context: FunctionContext) => {
@@ -134,16 +135,16 @@ export const nmapFunctions = {
     group: "output",
     params: ["target", "flags?", "output?"],
     returns: "string",
-    summary: `Runs nmap (${DEFAULT_FLAGS} by default) and writes what it found as JSON lines; gives their file, empty when it fails`,
+    summary: `Runs nmap (${DEFAULT_FLAGS} by default) and writes its results as JSON lines; returns their file, empty if it fails`,
     example: 'run_nmap("10.0.0.1", "-sV -p 80,443")',
     failure: "",
     prepare,
     run: ([given, flags, output], context: FunctionContext) => {
       const target = textOf(given).trim();
       const words = (textOf(flags) || DEFAULT_FLAGS).split(/\s+/).filter((word) => word !== "");
-      if (!TARGET.test(target)) throw new Error("that is no target");
+      if (!TARGET.test(target)) throw new Error("the target is not valid");
       if (words.some((word) => !FLAG.test(word) || FILE_FLAG.test(word)))
-        throw new Error("flags that name files or scripts are not passed on");
+        throw new Error("flags with files or scripts are not allowed");
       const name = target.replaceAll(/[^A-Za-z0-9]+/g, "-");
       const xml = pathOf(`.nmap-${name}.xml`, context);
       const file = pathOf(textOf(output) || `nmap-${name}.jsonl`, context);

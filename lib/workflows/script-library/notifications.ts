@@ -8,7 +8,7 @@ const TEXT_MAX_CHARS = 100_000;
 
 function send(context: FunctionContext, notice: Readonly<Record<string, unknown>>): boolean {
   if (JSON.stringify(notice).length > TEXT_MAX_CHARS)
-    throw new ScriptError(`a notice has at most ${TEXT_MAX_CHARS} characters`);
+    throw new ScriptError(`the text must have at most ${TEXT_MAX_CHARS} characters`);
   return context.ask("notify", notice) === true;
 }
 
@@ -28,7 +28,7 @@ export const notificationFunctions = {
     params: ["message"],
     returns: "boolean",
     summary:
-      "Sends a text to every webhook that the secret NOTIFY_WEBHOOKS names, as the field text of a JSON object",
+      "Sends a text to every webhook of the secret NOTIFY_WEBHOOKS, as the field text of a JSON object",
     failure: false,
     run: ([message], context: FunctionContext) =>
       send(context, { event: "notification", text: textOf(message) }),
@@ -41,7 +41,7 @@ export const notificationFunctions = {
     failure: false,
     run: ([type, data], context: FunctionContext) => {
       const event = textOf(type).trim();
-      if (event === "") throw new Error("an event needs a type");
+      if (event === "") throw new Error("the type of the event is required");
       const given = dataOf(data);
       const text = isRecord(given) && typeof given.message === "string" ? given.message : event;
       return send(context, { event, text, data: given });

@@ -21,7 +21,7 @@ function printer(colour: string): LibraryFunction {
     group: "color_printing",
     params: ["message"],
     returns: "string",
-    summary: `Writes the message to the step's log (the log knows no colour; ${colour} says the author's intent)`,
+    summary: `Writes the message to the step's log, without the color ${colour}`,
     run: ([message], context) => {
       context.log("info", textOf(message));
       return textOf(message);

@@ -29,7 +29,7 @@ function interpreter(program: string, flag: string, what: string): LibraryFuncti
     group: "utility",
     params: ["code"],
     returns: "string",
-    summary: `What a ${what} program given as text writes, without white space at its ends; empty when it fails`,
+    summary: `The output of a ${what} program given as text, without leading and trailing white space; empty if it fails`,
     failure: "",
     run: ([code], context) =>
       runCommand(`exec ${program} ${flag} "$CODE"`, { CODE: textOf(code) }, context).trim(),
@@ -41,7 +41,7 @@ function fileInterpreter(program: string, what: string): LibraryFunction {
     group: "utility",
     params: ["path"],
     returns: "string",
-    summary: `What a ${what} file writes when it is run, without white space at its ends; empty when it fails`,
+    summary: `The output of a ${what} file, without leading and trailing white space; empty if it fails`,
     failure: "",
     run: ([path], context) =>
       runCommand(`exec ${program} "$FILE"`, { FILE: pathOf(path, context) }, context).trim(),
@@ -59,7 +59,7 @@ function addressOf(url: unknown): string {
 
 function repositoryOf(url: unknown): string {
   const text = textOf(url);
-  if (!REPOSITORY.test(text)) throw new Error("that is no address of a repository");
+  if (!REPOSITORY.test(text)) throw new Error("the URL of the repository is not valid");
   return text;
 }
 
@@ -167,7 +167,7 @@ function sed(
     group: "unix_commands",
     params: ["substitution", "source", "dest"],
     returns: "boolean",
-    summary: `Writes a file with s/old/new/ done on each line, old being ${what}; flags g (all) and i`,
+    summary: `Writes a file with s/old/new/ applied to each line, where old is ${what}; flags g (all) and i`,
     example: 'sed_string_replace("s|http://|https://|g", "urls.txt", "secure.txt")',
     failure: false,
     run: ([syntax, source, dest], context) => {
@@ -197,7 +197,7 @@ export const programFunctions = {
     group: "unix_commands",
     params: ["url", "output?"],
     returns: "boolean",
-    summary: "Downloads a file, by wget or curl, under the name that its address ends with or another",
+    summary: "Downloads a file with wget or curl, by default under the last name in the URL's path",
     failure: false,
     run: ([url, output], context: FunctionContext) => download(url, output, context),
   },
@@ -205,7 +205,7 @@ export const programFunctions = {
     group: "unix_commands",
     params: ["url", "output"],
     returns: "boolean",
-    summary: "As wget_unix",
+    summary: "Same as wget_unix",
     failure: false,
     run: ([url, output], context: FunctionContext) => download(url, output, context),
   },
@@ -213,7 +213,7 @@ export const programFunctions = {
     group: "unix_commands",
     params: ["repository", "dest?"],
     returns: "boolean",
-    summary: "Clones the newest state of a git repository into a folder, by default named as it is",
+    summary: "Clones the latest state of a git repository into a folder, by default with its name",
     failure: false,
     run: ([url, dest], context: FunctionContext) => {
       const address = repositoryOf(url);
@@ -232,7 +232,7 @@ export const programFunctions = {
       const address = repositoryOf(url);
       const inner = textOf(subfolder).replace(/^\/+/, "");
       if (inner === "" || inner.split("/").includes(".."))
-        throw new Error("the folder must be one of the repository");
+        throw new Error("the folder must be in the repository");
       const folder = outputOf(dest, context);
       const draft = entryOf(`${textOf(dest)}.clone`, context);
       const taken = '&& [ -d "$DEST/$INNER" ] && [ ! -L "$DEST/$INNER" ] && mv -T -- "$DEST/$INNER" "$OUT"';
@@ -245,8 +245,7 @@ export const programFunctions = {
     group: "unix_commands",
     params: ["old_file", "new_file", "output?"],
     returns: "string",
-    summary:
-      "What diff says of two files, written to a file as well where one is named; empty when they are the same",
+    summary: "The output of diff for two files, optionally also written to a file; empty if they are equal",
     failure: "",
     run: ([first, second, output], context: FunctionContext) => {
       const files = { OLD: pathOf(first, context), NEW: pathOf(second, context) };

@@ -6,7 +6,7 @@ import {
   ScriptError,
 } from "./library-types.ts";
 
-type Kind = NonNullable<GeneratedEvent["tells"]>;
+type Kind = NonNullable<GeneratedEvent["effect"]>;
 
 const TOPICS: Readonly<Record<Kind, string>> = {
   asset: "asset.discovered",
@@ -16,7 +16,7 @@ const TOPICS: Readonly<Record<Kind, string>> = {
 };
 
 export interface EmittedRecord {
-  readonly tells: Kind;
+  readonly effect: Kind;
   /** Empty: the run's own workspace. */
   readonly workspace: string;
   readonly source: string;
@@ -29,14 +29,14 @@ export interface EmittedRecord {
  */
 export function emitRecordEvent(
   context: FunctionContext,
-  { tells, workspace, source, data }: EmittedRecord,
+  { effect, workspace, source, data }: EmittedRecord,
 ): void {
-  const event = { workspace, topic: TOPICS[tells], source, data_type: tells, data, tells };
+  const event = { workspace, topic: TOPICS[effect], source, data_type: effect, data, effect };
   try {
     context.emitEvent(event);
   } catch {
     throw new ScriptError(
-      "too much is imported by one script: split the file and import it in several steps",
+      "one script imports too many records: split the file and import it in several steps",
     );
   }
 }
@@ -45,12 +45,12 @@ export function emitRecordEvent(
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (isRecord(value)) return value;
   const parsed: unknown = JSON.parse(textOf(value));
-  if (!isRecord(parsed)) throw new Error("it is no JSON object");
+  if (!isRecord(parsed)) throw new Error("must be a JSON object");
   return parsed;
 }
 
 /** A function that other servers provide and that is not available here, with the reason. */
-export function notAvailable(
+export function unavailableFunction(
   name: string,
   group: string,
   params: readonly string[],

@@ -23,8 +23,7 @@ function* recordLines(
     if (isRecord(record)) yield { line, record };
     else others += 1;
   }
-  if (others > 0)
-    context.log("warn", `${textOf(path)}: ${others} lines are no JSON objects and were left out`);
+  if (others > 0) context.log("warn", `${textOf(path)}: skipped ${others} lines that are not JSON objects`);
 }
 
 function parsed(text: string): unknown {
@@ -39,7 +38,7 @@ function parsed(text: string): unknown {
 export function fieldsOf(given: unknown): string[] {
   const list = Array.isArray(given) ? given.map(textOf) : textOf(given).split(",");
   const fields = list.map((field) => field.trim()).filter((field) => field !== "");
-  if (fields.length === 0) throw new Error("fields are needed");
+  if (fields.length === 0) throw new Error("fields are required");
   return fields;
 }
 
@@ -59,7 +58,7 @@ export function columnsOf(records: Iterable<JsonRecord>): string[] {
   const columns = new Set<string>();
   for (const record of records) {
     for (const name of Object.keys(record)) columns.add(name);
-    if (columns.size > COLUMNS_MAX) throw new Error(`there are more than ${COLUMNS_MAX} columns`);
+    if (columns.size > COLUMNS_MAX) throw new Error(`more than ${COLUMNS_MAX} columns`);
   }
   return [...columns];
 }
@@ -73,7 +72,7 @@ function renamesOf(given: unknown): ReadonlyMap<string, string> {
   return new Map(
     fieldsOf(given).map((pair): [string, string] => {
       const [name = "", to = ""] = pair.split(/[:=]/).map((part) => part.trim());
-      if (name === "" || to === "") throw new Error("a renaming is old:new");
+      if (name === "" || to === "") throw new Error("fields must be old:new pairs");
       return [name, to];
     }),
   );
@@ -103,8 +102,7 @@ export const recordFunctions = {
     group,
     params: ["source", "dest", "fields"],
     returns: "boolean",
-    summary:
-      "Writes the first of the JSON lines that are the same in some fields (a list, or text with commas)",
+    summary: "Removes JSON lines that equal an earlier one in some fields (a list, or text with commas)",
     example: 'jsonl_unique("all.jsonl", "unique.jsonl", "host,port")',
     failure: false,
     run: ([source, dest, fields], context: FunctionContext) => {
@@ -116,7 +114,7 @@ export const recordFunctions = {
     group,
     params: ["source", "dest", "fields"],
     returns: "boolean",
-    summary: "Writes JSON lines with some of their fields only; a.b is the field b of the object a",
+    summary: "Writes JSON lines with only some of their fields; a.b is the field b of the object a",
     example: 'jsonl_filter("httpx.jsonl", "short.jsonl", ["url", "tls.version"])',
     failure: false,
     run: ([source, dest, given], context: FunctionContext) => {

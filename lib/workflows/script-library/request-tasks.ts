@@ -1,9 +1,9 @@
 /** Requests and DNS lookups of functions, under the same address policy as http steps. */
 import { lookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { RequestFailed } from "../../network/errors.ts";
+import { RequestError } from "../../network/errors.ts";
 import { type Network, openNetwork } from "../../network/network.ts";
-import { type HttpAnswer, sendRequest } from "../../network/request.ts";
+import { type HttpResult, sendRequest } from "../../network/request.ts";
 import type { NetworkPolicy } from "../../settings/config.ts";
 import { HTTP_METHOD } from "../schema/limits.ts";
 import { isRecord, textOf } from "./argument-values.ts";
@@ -32,9 +32,9 @@ function toAsked(input: unknown): Asked {
   if (address === null || !/^https?:$/.test(address.protocol))
     throw new Error("the address must be http or https");
   const verb = textOf(method);
-  if (!HTTP_METHOD.test(verb)) throw new Error("that is no method");
+  if (!HTTP_METHOD.test(verb)) throw new Error("the method is not valid");
   const given = Object.entries(isRecord(headers) ? headers : {});
-  if (given.length > HEADERS_MAX) throw new Error(`there are more than ${HEADERS_MAX} headers`);
+  if (given.length > HEADERS_MAX) throw new Error(`more than ${HEADERS_MAX} headers`);
   const sent = new Headers(given.map(([name, value]): [string, string] => [name, textOf(value)]));
   const text = typeof body === "string" ? { body } : {};
   return { url: address, method: verb, headers: sent, ...text, policy: toPolicy(policy) };
@@ -82,7 +82,7 @@ export const sendHttp: Task = async (input, signal) => {
       if (answer.status < 500 || number >= tries) return shown(answer);
     } catch (error) {
       if (signal.aborted) throw error;
-      const passing = error instanceof RequestFailed && error.passing;
+      const passing = error instanceof RequestError && error.passing;
       if (!passing || number >= tries)
         return { error: error instanceof Error ? error.message : String(error) };
     }
@@ -90,7 +90,7 @@ export const sendHttp: Task = async (input, signal) => {
   }
 };
 
-function shown({ status, headers, body }: HttpAnswer) {
+function shown({ status, headers, body }: HttpResult) {
   return { status, headers, body: body.toString("utf8") };
 }
 

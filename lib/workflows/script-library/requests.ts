@@ -65,7 +65,7 @@ export const requestFunctions = {
     params: ["url", "method", "headers?", "body?"],
     returns: "object",
     summary:
-      "Sends a request and gives {statusCode, body, headers, error}; under the same rules as http steps, up to 30 s and 10 MiB",
+      "Sends a request and returns {statusCode, body, headers, error}; with the rules of http steps, up to 30 s and 10 MiB",
     example:
       'http_request("https://api.example.com/items", "POST", { authorization: "Bearer x" }, { name: "a" })',
     run: ([url, method, headers, body], context: FunctionContext) => {
@@ -84,7 +84,7 @@ export const requestFunctions = {
     params: ["url"],
     returns: "object",
     summary:
-      "Sends a GET and gives {status_code, error, message, response_headers, response_body, content_length, response_time_ms}",
+      "Sends a GET request and returns {status_code, error, message, response_headers, response_body, content_length, response_time_ms}",
     example: 'http_get("https://api.example.com/items").status_code',
     run: ([url], context: FunctionContext) => asStep(context, url, "GET", ""),
   },
@@ -92,7 +92,7 @@ export const requestFunctions = {
     group,
     params: ["url", "body"],
     returns: "object",
-    summary: "Sends a POST and gives what http_get gives; objects go as JSON",
+    summary: "Sends a POST request and returns the same as http_get; objects are sent as JSON",
     example: 'http_post("https://api.example.com/items", { name: target })',
     run: ([url, body], context: FunctionContext) => asStep(context, url, "POST", textOf(body)),
   },
@@ -100,11 +100,11 @@ export const requestFunctions = {
     group,
     params: ["domain_or_url"],
     returns: "string",
-    summary: "The first address of a host, of IPv4 where it has one; empty when there is no such host",
+    summary: "The first address of a host, IPv4 if it has one; empty if the host does not exist",
     failure: "",
     run: ([given], context: FunctionContext) => {
       const host = hostOf(textOf(given).trim());
-      if (host === "") throw new Error("that names no host");
+      if (host === "") throw new Error("the host is not valid");
       return isIP(host) === 0 ? context.await("resolve", host) : host;
     },
   },

@@ -53,7 +53,8 @@ export function readSarif(json: string): {
   readonly findings: readonly SarifFinding[];
 } {
   const parsed = sarif.safeParse(JSON.parse(json));
-  if (!parsed.success) throw new Error(`it is no SARIF: ${z.prettifyError(parsed.error).slice(0, 300)}`);
+  if (!parsed.success)
+    throw new Error(`the file is not SARIF: ${z.prettifyError(parsed.error).slice(0, 300)}`);
   const { runs } = parsed.data;
   const findings = runs.flatMap(({ tool, results }) => {
     const rules = new Map(tool.driver.rules.map((one) => [one.id, one]));

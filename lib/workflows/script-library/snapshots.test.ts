@@ -29,7 +29,7 @@ it("a snapshot that is unavailable returns empty text and logs a warning", () =>
   expect(context.call("snapshot_import", "")).toBe("");
   expect(context.call("snapshot_export", "acme")).toBe("");
   expect(context.logs).toEqual([
-    expect.stringMatching(/out\/none\.zip is no file/),
+    expect.stringMatching(/out\/none\.zip is not a file/),
     expect.stringMatching(/path is empty/),
     expect.stringMatching(/nobody answers/),
   ]);

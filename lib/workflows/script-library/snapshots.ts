@@ -13,7 +13,7 @@ export const snapshotFunctions = {
     params: ["workspace", "dest?"],
     returns: "string",
     summary:
-      "Packs a workspace (the run's own where it is empty), its files and records, and keeps that; gives its name, or the path of the zip file where dest names one; empty when it fails",
+      "Stores a snapshot of the files and records of a workspace (by default the run's); returns its name, or the path of the zip file if dest is set; empty if it fails",
     example: 'snapshot_export("acme", "acme.zip")',
     failure: "",
     run: ([workspace, dest], context: FunctionContext) => {
@@ -26,7 +26,7 @@ export const snapshotFunctions = {
     params: ["source"],
     returns: "string",
     summary:
-      "Brings a workspace back from a zip file, or from the name of a snapshot that was made here, in place of the files that it has now; gives its name, empty when it fails; never the run's own",
+      "Restores a workspace from a zip file or a stored snapshot, replacing its files; returns its name, empty if it fails; not the run's own workspace",
     example: 'snapshot_import("acme.zip")',
     failure: "",
     run: ([source], context: FunctionContext) => {
@@ -34,7 +34,7 @@ export const snapshotFunctions = {
       if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === true)
         return context.ask("snapshot", { of: "import", file });
       const name = textOf(source);
-      if (basename(name) !== name) throw new Error(`${name} is no file`);
+      if (basename(name) !== name) throw new Error(`${name} is not a file`);
       return context.ask("snapshot", { of: "import", name });
     },
   },

@@ -25,7 +25,8 @@ const shell: LibraryFunction = {
   group: "utility",
   params: ["command"],
   returns: "string",
-  summary: "What a bash command writes (up to 10 MiB), without white space at its ends; empty when it fails",
+  summary:
+    "The output of a bash command (up to 10 MiB), without leading and trailing white space; empty if it fails",
   failure: "",
   run: runShell,
 };
@@ -37,7 +38,7 @@ export const systemFunctions = {
     group: "utility",
     params: ["command"],
     returns: "boolean",
-    summary: "Whether a program of this name is on the step's PATH",
+    summary: "Whether a program is on the step's PATH",
     failure: false,
     run: ([command], context: FunctionContext) => {
       const name = textOf(command);
@@ -51,7 +52,7 @@ export const systemFunctions = {
     group: "unix_commands",
     params: ["input", "output?"],
     returns: "boolean",
-    summary: "Sorts a file's lines by their bytes, each once, into another file or in place",
+    summary: "Sorts the distinct lines of a file by their bytes, into another file or in place",
     failure: false,
     run: ([input, output], context: FunctionContext) => {
       const from = pathOf(input, context);

@@ -23,7 +23,8 @@ const cut: LibraryFunction = {
   group,
   params: ["text", "delimiter", "field"],
   returns: "string",
-  summary: "The part of the text in this place, counted from 1, between delimiters; empty when there is none",
+  summary:
+    "The part of the text at a position, counted from 1, between delimiters; empty if the text has fewer parts",
   example: 'cut("a:b:c", ":", 2)',
   run: ([text, delimiter, field]) => {
     const between = textOf(delimiter);
@@ -43,21 +44,21 @@ export const textCuttingFunctions = {
     group,
     params: ["text", "part"],
     returns: "string",
-    summary: "The text without the part at its ends, however often it stands there",
+    summary: "The text without all repetitions of the part at its start and end",
     run: ([text, part]) => withoutEnd(withoutStart(textOf(text), textOf(part)), textOf(part)),
   },
   trim_left: {
     group,
     params: ["text", "part"],
     returns: "string",
-    summary: "The text without the part at its start, however often it stands there",
+    summary: "The text without all repetitions of the part at its start",
     run: ([text, part]) => withoutStart(textOf(text), textOf(part)),
   },
   trim_right: {
     group,
     params: ["text", "part"],
     returns: "string",
-    summary: "The text without the part at its end, however often it stands there",
+    summary: "The text without all repetitions of the part at its end",
     run: ([text, part]) => withoutEnd(textOf(text), textOf(part)),
   },
   cut_with_delim: cut,
@@ -66,7 +67,7 @@ export const textCuttingFunctions = {
     group,
     params: ["text", "field"],
     returns: "string",
-    summary: "The word in this place, counted from 1; empty when there is none",
+    summary: "The word at a position, counted from 1; empty if the text has fewer words",
     example: 'cut_space("GET /x 200", 3)',
     run: ([text, field]) => textOf(text).trim().split(/\s+/)[Math.trunc(numberOf(field, 0)) - 1] ?? "",
   },
@@ -74,7 +75,7 @@ export const textCuttingFunctions = {
     group,
     params: ["text"],
     returns: "string",
-    summary: 'The text as one name of a file: / | : \\ * ? " < > become _',
+    summary: 'The text as a file name: / | : \\ * ? " < > become _',
     example: 'normalize_path("https://a.example/x")',
     run: ([text]) => safeName(textOf(text)),
   },
@@ -82,7 +83,7 @@ export const textCuttingFunctions = {
     group,
     params: ["text"],
     returns: "string",
-    summary: `As normalize_path; beyond ${SPACE_MAX_CHARS} characters cut, with a hash that tells it apart`,
+    summary: `Same as normalize_path; longer than ${SPACE_MAX_CHARS} characters, it is truncated and a hash is appended`,
     run: ([text]) => {
       const name = safeName(textOf(text));
       if (name.length <= SPACE_MAX_CHARS) return name;

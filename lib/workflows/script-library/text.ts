@@ -9,7 +9,7 @@ export const textFunctions = {
     group,
     params: ["text"],
     returns: "string",
-    summary: "The text without white space at its ends",
+    summary: "The text without leading and trailing white space",
     run: ([text]) => textOf(text).trim(),
   },
   split: {
@@ -32,7 +32,7 @@ export const textFunctions = {
     group,
     params: ["text", "old", "new"],
     returns: "string",
-    summary: "The text with every occurrence of a text replaced; no pattern",
+    summary: "The text with every occurrence of a text, which is not a pattern, replaced",
     run: ([text, old, replacement]) => {
       const sought = textOf(old);
       return sought === "" ? textOf(text) : textOf(text).split(sought).join(textOf(replacement));
@@ -42,7 +42,7 @@ export const textFunctions = {
     group,
     params: ["text", "part"],
     returns: "boolean",
-    summary: "Whether the text has the part in it; of a list, whether one of its items is it",
+    summary: "Whether the text contains the part, or the list contains the item",
     run: ([text, part]) =>
       Array.isArray(text)
         ? text.some((item) => textOf(item) === textOf(part))
@@ -88,7 +88,7 @@ export const textFunctions = {
     group,
     params: ["pattern", "text"],
     returns: "boolean",
-    summary: "As match, with the pattern first",
+    summary: "Same as match, with the pattern first",
     failure: false,
     run: ([pattern, text]) => toMatcher(pattern)(textOf(text)),
   },

@@ -1,6 +1,6 @@
 /** Functions that need products which are not part of Weft, listed so that a call explains this. */
 import type { LibraryFunction } from "./library-types.ts";
-import { notAvailable } from "./record-events.ts";
+import { unavailableFunction } from "./record-events.ts";
 
 type Returns = LibraryFunction["returns"];
 
@@ -17,8 +17,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
   utility: {
     instead: "use a step of type llm or bash",
     rows: [
-      ["run_agent", "message, agent_name?", "string", "Asks a coding agent"],
-      ["sudo_auth", "password?, keepalive?", "boolean", "Keeps the rights of an administrator"],
+      ["run_agent", "message, agent_name?", "string", "Calls a coding agent"],
+      ["sudo_auth", "password?, keepalive?", "boolean", "Keeps administrator permissions"],
     ],
   },
   notification: {
@@ -51,11 +51,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
       ["cdn_delete", "remote_path", "boolean", "Removes a stored file"],
       ["cdn_sync_upload", "local_folder, remote_prefix", "string", "Stores changed files"],
       ["cdn_sync_download", "remote_prefix, local_folder", "string", "Fetches changed files"],
-      ["cdn_get_presigned_url", "remote_path, minutes?", "string", "A link for a while"],
-      ["cdn_list", "pattern?", "string", "The stored files"],
-      ["cdn_stat", "remote_path", "string", "What is known of a stored file"],
+      ["cdn_get_presigned_url", "remote_path, minutes?", "string", "Creates a temporary link"],
+      ["cdn_list", "pattern?", "string", "Lists the stored files"],
+      ["cdn_stat", "remote_path", "string", "Metadata of a stored file"],
       ["cdn_read", "remote_path", "string", "The text of a stored file"],
-      ["cdn_ls_tree", "prefix?, depth?", "string", "The stored files as a tree"],
+      ["cdn_ls_tree", "prefix?, depth?", "string", "Lists the stored files as a tree"],
     ],
   },
   installer: {
@@ -85,17 +85,17 @@ const GROUPS: Readonly<Record<string, Group>> = {
     instead: "use a bash step, whose output is kept",
     rows: [
       ["tmux_run", "command, session_name?", "string", "Starts a session"],
-      ["tmux_capture", "session_name", "string", "What a session shows"],
+      ["tmux_capture", "session_name", "string", "Output of a session"],
       ["tmux_send", "session_name, command", "boolean", "Types into a session"],
       ["tmux_kill", "session_name", "boolean", "Ends a session"],
       ["tmux_list", "", "string[]", "The names of sessions"],
     ],
   },
   distributed: {
-    instead: "steps go to workers by themselves",
+    instead: "workers receive steps automatically",
     rows: [
-      ["run_on_master", "action, argument?", "boolean", "Does something on the master"],
-      ["run_on_worker", "scope, action, argument?", "boolean", "Does something on workers"],
+      ["run_on_master", "action, argument?", "boolean", "Executes on the master"],
+      ["run_on_worker", "scope, action, argument?", "boolean", "Executes on workers"],
     ],
   },
 };
@@ -106,7 +106,7 @@ export const unavailableFunctions: Readonly<Record<string, LibraryFunction>> = O
     rows.map(([name, params, returns, summary]): [string, LibraryFunction] => [
       name,
       {
-        ...notAvailable(name, group, params === "" ? [] : params.split(", "), instead),
+        ...unavailableFunction(name, group, params === "" ? [] : params.split(", "), instead),
         returns,
         summary: `Not available (${summary}): ${instead}`,
       },

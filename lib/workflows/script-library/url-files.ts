@@ -64,7 +64,7 @@ export const urlFileFunctions = {
     params: ["source", "dest", "json_field?"],
     returns: "boolean",
     summary:
-      "Writes the lines whose address says something new: not pictures, fonts and styles, not those that differ in values of the query only, one a host of those that look like articles",
+      "Writes the lines with distinct URLs: no images, fonts and style sheets, none that differ only in query values, and one per host that looks like an article",
     example: 'interesting_urls("all-urls.txt", "urls.txt")',
     failure: false,
     run: ([source, dest, field], context: FunctionContext) => {
@@ -76,7 +76,7 @@ export const urlFileFunctions = {
     group,
     params: ["input", "format", "output"],
     returns: "boolean",
-    summary: "Writes pieces of the address in each line, as parse_url, each once",
+    summary: "Writes the distinct parts of the URL of each line, as parse_url does",
     example: 'parse_url_file("urls.txt", "%d", "domains.txt")',
     failure: false,
     run: ([input, format, output], context: FunctionContext) => {

@@ -108,7 +108,7 @@ export const urlFunctions = {
     group,
     params: ["url"],
     returns: "string",
-    summary: "The address of the folder above, without query and fragment; empty when it is no address",
+    summary: "The URL of the parent folder, without query and fragment; empty if the text is not a URL",
     example: 'get_parent_url("https://example.com/a/b.php?x=1")',
     run: ([url]) => parentOf(textOf(url)),
   },
@@ -117,7 +117,7 @@ export const urlFunctions = {
     params: ["url", "format"],
     returns: "string",
     summary:
-      "Pieces of an address: %s scheme, %u user, %d domain, %S subdomain, %r name, %t ending, %P port, %p path, %e file ending, %q query, %f fragment, %a authority, %% a percent sign; %@ %: %? %# those signs where what they belong to is there",
+      "Parts of a URL: %s scheme, %u user, %d domain, %S subdomain, %r name, %t top-level domain, %P port, %p path, %e file extension, %q query, %f fragment, %a authority, %% a percent sign; %@ %: %? %# these signs if their part exists",
     example: 'parse_url("https://sub.example.com/x", "%s://%d%p")',
     run: ([url, format]) => formatUrl(textOf(url), textOf(format)),
   },
@@ -125,7 +125,7 @@ export const urlFunctions = {
     group,
     params: ["url", "value", "mode?"],
     returns: "string",
-    summary: "The address with all values of its query replaced, or with mode append the value added to each",
+    summary: "The URL with all query values replaced, or with mode append the value appended to each",
     example: 'query_replace("https://example.com/?a=1&b=2", "FUZZ", "append")',
     run: ([url, value, mode]) => {
       const encoded = encodeURIComponent(textOf(value));
@@ -136,7 +136,7 @@ export const urlFunctions = {
     group,
     params: ["url", "value", "position?"],
     returns: "string",
-    summary: "The address with a segment of its path replaced, the first by default; 0 replaces all",
+    summary: "The URL with a segment of its path replaced, the first by default; 0 replaces all",
     example: 'path_replace("https://example.com/a/b/c", "x", 2)',
     run: ([url, value, position]) =>
       withSegment(textOf(url), textOf(value), Math.trunc(numberOf(position, 1))),

@@ -17,7 +17,7 @@ const LINK = 0o120000;
 const DEPTH_MAX = 64;
 
 async function* filesIn(root: string, depth = 0): AsyncGenerator<string> {
-  if (depth > DEPTH_MAX) throw new Error(`folders are more than ${DEPTH_MAX} deep`);
+  if (depth > DEPTH_MAX) throw new Error(`folders are nested more than ${DEPTH_MAX} levels deep`);
   for await (const entry of await opendir(root)) {
     const path = join(root, entry.name);
     if (entry.isDirectory()) yield* filesIn(path, depth + 1);
@@ -41,7 +41,7 @@ export const zip: Task = async (input, signal) => {
       for await (const path of filesIn(source)) {
         if (path === draft || path === dest) continue;
         count += 1;
-        if (count > ENTRIES_MAX) throw new Error(`there are more than ${ENTRIES_MAX} files`);
+        if (count > ENTRIES_MAX) throw new Error(`more than ${ENTRIES_MAX} files`);
         file.addFile(path, relative(source, path));
       }
     }
@@ -80,7 +80,7 @@ export const unzip: Task = async (input, signal) => {
       made.add(folder);
       if (entry.fileName.endsWith("/")) continue;
       if (((entry.externalFileAttributes >>> 16) & KIND_BITS) === LINK)
-        throw new Error(`the archive has a link in it: ${entry.fileName.slice(0, 200)}`);
+        throw new Error(`the archive contains a link: ${entry.fileName.slice(0, 200)}`);
       if (entry.isEncrypted()) throw new Error("the archive is encrypted");
       if (
         entry.uncompressedSize > RATIO_FREE_BYTES &&
@@ -121,7 +121,7 @@ async function makeFolder(root: string, folder: string): Promise<void> {
     path = join(path, step);
     await mkdir(path).catch(async (error: { code?: unknown }) => {
       if (error.code !== "EEXIST" || !(await lstat(path)).isDirectory())
-        throw new Error(`${basename(path)} is in the way`);
+        throw new Error(`${basename(path)} already exists`);
     });
   }
 }

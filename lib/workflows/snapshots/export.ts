@@ -28,11 +28,11 @@ import {
   SNAPSHOT_ENTRIES_MAX,
   SNAPSHOT_RECORDS_MAX,
 } from "./limits.ts";
-import { type FolderDeps, keepSnapshot, openSnapshot, sizeOf, withFolder } from "./store.ts";
+import { type FolderDeps, openSnapshot, sizeOf, storeSnapshot, withFolder } from "./store.ts";
 
 export type SnapshotDeps = ListDeps & FileDeps & FolderDeps & Pick<Ports, "blobs" | "clock">;
 
-export interface Exported {
+export interface SnapshotExport {
   readonly name: string;
   readonly size: number;
   readonly content: AsyncIterable<Uint8Array>;
@@ -42,7 +42,7 @@ export interface Exported {
  * Packs a workspace into a zip: its files except links, its assets, vulnerabilities and artifacts. Stores and returns
  * it. Throws `not_found`, `payload_too_large`.
  */
-export async function exportSnapshot(deps: SnapshotDeps, workspace: string): Promise<Exported> {
+export async function exportSnapshot(deps: SnapshotDeps, workspace: string): Promise<SnapshotExport> {
   const files = await filesOf(deps, workspace);
   const record = await deps.tables.get(workspaceRecordsTable, workspaceRecordKey(workspace));
   if (record === undefined && files.size === 0) throw new ApiError("not_found", "Workspace not found");
@@ -51,7 +51,7 @@ export async function exportSnapshot(deps: SnapshotDeps, workspace: string): Pro
   const size = await withFolder(deps, async (folder) => {
     const file = join(folder, "snapshot.zip");
     await pack(deps, { workspace, now, files, file });
-    await keepSnapshot(deps, name, file);
+    await storeSnapshot(deps, name, file);
     return sizeOf(file);
   });
   return { name, size, content: await openSnapshot(deps, name) };

@@ -14,7 +14,7 @@ import { eventBatches } from "../findings/event-batches.ts";
 import { isRecord } from "../script-library/argument-values.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { workspaceChangedEntries } from "../workspaces/changed-event.ts";
-import { seenAt } from "../workspaces/folder.ts";
+import { scanEntry } from "../workspaces/folder.ts";
 import { type Changes, contentKey, layerKey } from "../workspaces/layers.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { workspaceName } from "../workspaces/workspace-name.ts";
@@ -27,9 +27,9 @@ import {
   SNAPSHOT_RECORDS_MAX,
 } from "./limits.ts";
 import { type FolderDeps, openSnapshot, withFolder } from "./store.ts";
-import { type Unpacked, unpack } from "./unpack.ts";
+import { type UnpackedFile, unpackArchive } from "./unpack.ts";
 
-export const snapshotImported = z
+export const snapshotImportResponse = z
   .object({
     message: z.string(),
     workspace: z.string(),
@@ -72,7 +72,7 @@ const manifestSchema = z.object({ workspace: labelText.min(1).max(1024) });
 export async function importSnapshot(
   deps: ImportDeps,
   { archive, workspace: wanted, force, filesOnly, spare, cause = {}, maxMs = Infinity }: SnapshotImport,
-): Promise<z.infer<typeof snapshotImported>> {
+): Promise<z.infer<typeof snapshotImportResponse>> {
   const endsAt = performance.now() + maxMs;
   const checkTime = (where: string): void => {
     if (performance.now() <= endsAt) return;
@@ -85,10 +85,10 @@ export async function importSnapshot(
       await pipeline(await openSnapshot(deps, archive.name), createWriteStream(file));
     const content = join(folder, "content");
     await mkdir(content);
-    const unpacked = await unpack(file, content, () => checkTime("nothing was imported"));
+    const unpacked = await unpackArchive(file, content, () => checkTime("nothing was imported"));
     const workspace = wanted ?? (await namedWorkspace(content, unpacked));
     if (spare !== undefined && workspaceName(workspace) === workspaceName(spare))
-      throw new ApiError("conflict", "A run cannot bring its own workspace back");
+      throw new ApiError("conflict", "A run cannot import its own workspace");
     const drafts = filesOnly ? [] : await recordsIn(content, unpacked, workspace);
     const files = unpacked.filter(({ path }) => !path.startsWith(RECORDS_FOLDER));
     await rm(join(content, RECORDS_FOLDER), { recursive: true, force: true });
@@ -102,7 +102,7 @@ export async function importSnapshot(
     let done = 0;
     for (const batch of eventBatches(caused)) {
       checkTime(
-        `its files are in place with ${done} of ${caused.length} records: import it again to bring the others`,
+        `its files and ${done} of ${caused.length} records were imported: import it again for the remaining ones`,
       );
       await emitEvents(deps, batch);
       done += batch.length;
@@ -139,9 +139,9 @@ export async function archiveIn({
   return new Uint8Array(await file.arrayBuffer());
 }
 
-async function namedWorkspace(content: string, unpacked: readonly Unpacked[]): Promise<string> {
+async function namedWorkspace(content: string, unpacked: readonly UnpackedFile[]): Promise<string> {
   if (!unpacked.some(({ path, bytes }) => path === MANIFEST && bytes < SNAPSHOT_LINE_MAX_LENGTH))
-    throw new ApiError("bad_request", "workspace: must be given, the archive names none");
+    throw new ApiError("bad_request", "workspace: is required, because the archive does not name one");
   try {
     return manifestSchema.parse(JSON.parse(await readFile(join(content, MANIFEST), "utf8"))).workspace;
   } catch {
@@ -152,7 +152,7 @@ async function namedWorkspace(content: string, unpacked: readonly Unpacked[]): P
 /** Throws `bad_request` for a line that is not a record. */
 async function recordsIn(
   content: string,
-  unpacked: readonly Unpacked[],
+  unpacked: readonly UnpackedFile[],
   workspace: string,
 ): Promise<EventDraft[]> {
   const drafts: EventDraft[] = [];
@@ -163,9 +163,9 @@ async function recordsIn(
       number += 1;
       const data = line.length > SNAPSHOT_LINE_MAX_LENGTH ? undefined : objectIn(line);
       if (data === undefined || number > SNAPSHOT_RECORDS_MAX)
-        throw new ApiError("bad_request", `snapshot: line ${number} of ${path} is no record`);
-      const tells = kind as keyof typeof RECORD_FILES;
-      drafts.push({ topic: tells, tells, source: "snapshot", workspace, data });
+        throw new ApiError("bad_request", `snapshot: line ${number} of ${path} is not a record`);
+      const effect = kind as keyof typeof RECORD_FILES;
+      drafts.push({ topic: effect, effect, source: "snapshot", workspace, data });
     }
   }
   return drafts;
@@ -181,7 +181,7 @@ function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 const taken = (): ApiError =>
-  new ApiError("conflict", "The workspace is there already: force replaces its files");
+  new ApiError("conflict", "The workspace already exists: set force to replace its files");
 
 /** Creates the folder beside the others and renames it, so that readers see either the old files or the new ones. */
 async function placeLocal(
@@ -198,7 +198,7 @@ async function placeLocal(
 ): Promise<void> {
   const target = folderOf(deps, workspace);
   const beside = join(deps.paths.workspacesDir, `.weft-${deps.ids.random()}`);
-  const there = await seenAt(target);
+  const there = await scanEntry(target);
   if (there !== undefined && !force) throw taken();
   await mkdir(deps.paths.workspacesDir, { recursive: true });
   try {
@@ -229,7 +229,7 @@ async function moveFolder(from: string, to: string): Promise<void> {
 interface Placing {
   readonly workspace: string;
   readonly content: string;
-  readonly files: readonly Unpacked[];
+  readonly files: readonly UnpackedFile[];
   readonly force: boolean;
   /** Hop of the events that it causes. */
   readonly hop: number;
@@ -264,5 +264,5 @@ async function placeShared(
     hop,
   });
   const outcome = await deps.outbox.commit({ writes: [put], publish });
-  if (!outcome.ok) throw new ApiError("conflict", "The workspace is being changed, try again");
+  if (!outcome.ok) throw new ApiError("conflict", "The workspace is being changed concurrently, try again");
 }

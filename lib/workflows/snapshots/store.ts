@@ -46,7 +46,7 @@ export async function listSnapshots({ blobs }: Pick<Ports, "blobs">): Promise<z.
   return { data, count: data.length, path: FOLDER };
 }
 
-export async function keepSnapshot(
+export async function storeSnapshot(
   { blobs }: Pick<Ports, "blobs">,
   name: string,
   file: string,

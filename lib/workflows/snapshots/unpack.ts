@@ -16,7 +16,7 @@ import {
 } from "./limits.ts";
 
 /** A file unpacked from a snapshot. */
-export interface Unpacked {
+export interface UnpackedFile {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -35,11 +35,11 @@ const FOLDER = 0o040000;
  * than a snapshot's limits, whatever sizes they declare. `check` is called between entries; an error that it throws
  * stops the unpacking. Throws `bad_request`, `payload_too_large`.
  */
-export async function unpack(
+export async function unpackArchive(
   file: string,
   folder: string,
   check: () => void = () => undefined,
-): Promise<Unpacked[]> {
+): Promise<UnpackedFile[]> {
   try {
     return await unpackEntries(file, folder, check);
   } catch (error) {
@@ -55,7 +55,7 @@ export async function unpack(
 
 const isZlib = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith("Z_");
 
-async function unpackEntries(file: string, folder: string, check: () => void): Promise<Unpacked[]> {
+async function unpackEntries(file: string, folder: string, check: () => void): Promise<UnpackedFile[]> {
   const { openPromise } = await import("yauzl");
   const zip = await openPromise(file, {
     lazyEntries: true,
@@ -66,12 +66,12 @@ async function unpackEntries(file: string, folder: string, check: () => void): P
   const archive = openSync(file, "r");
   try {
     if (zip.entryCount > SNAPSHOT_ENTRIES_MAX) throw tooLarge();
-    const files: Unpacked[] = [];
+    const files: UnpackedFile[] = [];
     const names = new Set<string>();
     let left = SNAPSHOT_CONTENT_MAX_BYTES;
     const folders = new Set<string>();
     const batch: ZipEntry[] = [];
-    const unpackOne = (entry: ZipEntry): Unpacked | Promise<Unpacked> => {
+    const unpackOne = (entry: ZipEntry): UnpackedFile | Promise<UnpackedFile> => {
       const target = join(folder, entry.fileName);
       const parent = dirname(target);
       if (!folders.has(parent)) {
@@ -99,7 +99,7 @@ async function unpackEntries(file: string, folder: string, check: () => void): P
       checkEntry(entry, left);
       // Some file systems do not distinguish upper and lower case.
       const name = path.normalize("NFC").toLowerCase();
-      if (names.has(name)) throw new ApiError("bad_request", `snapshot: ${shown(path)} is there twice`);
+      if (names.has(name)) throw new ApiError("bad_request", `snapshot: ${shown(path)} is duplicated`);
       names.add(name);
       left -= entry.uncompressedSize;
       batch.push(entry);
@@ -148,8 +148,8 @@ function smallContent(archive: number, entry: ZipEntry): Buffer | undefined {
   if (start + compressedSize > length) return undefined;
   const packed = read.subarray(start, start + compressedSize);
   const content = compressionMethod === STORED ? packed : inflate(packed, uncompressedSize);
-  if (content.length !== uncompressedSize) throw new Error("an entry has not the size that it says");
-  if (crc32(content) !== entry.crc32) throw new Error("an entry has not the checksum that it says");
+  if (content.length !== uncompressedSize) throw new Error("the size of an entry does not match its header");
+  if (crc32(content) !== entry.crc32) throw new Error("the checksum of an entry does not match its header");
   return content;
 }
 
@@ -158,11 +158,11 @@ function inflate(packed: Buffer, bytes: number): Buffer {
   try {
     return inflateRawSync(packed, { maxOutputLength: bytes + 1 });
   } catch (error) {
-    throw new Error("an entry cannot be unpacked, or has more bytes than it says", { cause: error });
+    throw new Error("an entry cannot be unpacked, or is larger than its header declares", { cause: error });
   }
 }
 
-async function unpackEntry(zip: ZipFile, entry: ZipEntry, target: string): Promise<Unpacked> {
+async function unpackEntry(zip: ZipFile, entry: ZipEntry, target: string): Promise<UnpackedFile> {
   const { fileName: path, uncompressedSize } = entry;
   const sha256 = createHash("sha256");
   let checksum = 0;
@@ -176,7 +176,7 @@ async function unpackEntry(zip: ZipFile, entry: ZipEntry, target: string): Promi
     },
   });
   await pipeline(content, hashed, createWriteStream(target, { flags: "wx" }));
-  if (checksum !== entry.crc32) throw new Error("an entry has not the checksum that it says");
+  if (checksum !== entry.crc32) throw new Error("the checksum of an entry does not match its header");
   return { path, bytes: uncompressedSize, sha256: sha256.digest("hex") };
 }
 
@@ -195,4 +195,4 @@ const shown = (path: string): string => JSON.stringify(path).slice(0, 100);
 const refused = (path: string): ApiError =>
   new ApiError("bad_request", `snapshot: ${shown(path)} is not a file below a workspace`);
 const tooLarge = (): ApiError =>
-  new ApiError("payload_too_large", "snapshot: holds more than a snapshot may");
+  new ApiError("payload_too_large", "snapshot: exceeds the limits of a snapshot");

@@ -71,7 +71,7 @@ async function tellWebhooks(attempt: Attempt, text: string): Promise<void> {
   await handleHostCall(attempt, "notify", { event: "action_notify", text }, attempt.signal);
 }
 
-/** Runs a command in addition to the step's own work. Throws StepFailed. */
+/** Runs a command in addition to the step's own work. Throws StepFailedError. */
 export async function runCommandAction(attempt: Attempt, scope: Scope, command: string): Promise<void> {
   await runBash(attempt, scope, bashOf(attempt, command));
 }

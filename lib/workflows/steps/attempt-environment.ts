@@ -1,6 +1,6 @@
 /** Deadline, environment and process token of an attempt. */
 
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import type { Attempt } from "./context.ts";
 
 /** Maximum duration of any work of a step, milliseconds: every wait is bounded. */
@@ -8,18 +8,18 @@ const WORK_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Returns the remaining time of the step's own timeout, whatever its length; without one, at most `otherwise`.
- * Milliseconds. Throws StepFailed.
+ * Milliseconds. Throws StepFailedError.
  */
 export function timeFor(attempt: Attempt, otherwise: number): number {
   const own = attempt.deadline !== undefined && attempt.step.timeout !== undefined;
   return remaining(attempt, own ? WORK_MS : otherwise);
 }
 
-/** Returns the milliseconds until the step's deadline, at most `otherwise`. Throws StepFailed after the deadline. */
+/** Returns the milliseconds until the step's deadline, at most `otherwise`. Throws StepFailedError after the deadline. */
 export function remaining(attempt: Attempt, otherwise: number): number {
   if (attempt.deadline === undefined) return otherwise;
   const left = attempt.deadline - attempt.deps.clock.now();
-  if (left <= 0) throw new StepFailed("timed out");
+  if (left <= 0) throw new StepFailedError("timed out");
   return Math.min(left, otherwise);
 }
 

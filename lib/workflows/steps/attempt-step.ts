@@ -1,5 +1,5 @@
 import { nextRetryAt } from "../engine/retry-policy.ts";
-import { failureText, StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { failureText, StepCancelledError, StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderText, renderValue } from "../expressions/render-text.ts";
 import { variableName } from "../expressions/variable-names.ts";
@@ -25,7 +25,7 @@ const LONE_REFERENCE = /^\s*(?:\{\{[^{}]*\}\}|\[\[[^[\]]*\]\])\s*$/;
 /**
  * Returns the values that a step sets for later steps: `<step>_output`, those of its type, and its `exports`. The value
  * of an export is: the step's output for `output` alone; the result of a call, or of an expression that begins with
- * one; the unchanged value of a single placeholder; otherwise rendered text. Throws StepFailed.
+ * one; the unchanged value of a single placeholder; otherwise rendered text. Throws StepFailedError.
  */
 async function exportsOf(
   attempt: Attempt,
@@ -53,7 +53,7 @@ async function exportValue(attempt: Attempt, scope: Scope, source: string): Prom
 
 /**
  * Runs the decision of a successful step: the case that its switch selects, then all conditions that hold. Returns the
- * last `goto`. A failing command or function of a case is logged and ignored. Throws StepFailed if the switch or a
+ * last `goto`. A failing command or function of a case is logged and ignored. Throws StepFailedError if the switch or a
  * condition cannot be evaluated. Reference 2.4.
  */
 async function followDecision(
@@ -93,7 +93,7 @@ async function carryOut(
     for (const command of commands) await runCommandAction(attempt, scope, command);
     for (const source of functions) await evaluateScript(attempt, scope, source);
   } catch (error) {
-    if (error instanceof StepCancelled || attempt.signal.aborted) throw error;
+    if (error instanceof StepCancelledError || attempt.signal.aborted) throw error;
     attempt.deps.log.warn("a decision's case failed", {
       run: attempt.run.run_id,
       step: attempt.request.key,
@@ -121,7 +121,7 @@ export const NO_OUTPUT: StepOutput = { command: "", output: "", exports: {}, log
 
 /**
  * Executes one attempt of a step that is not a container: its condition, message, work, exports and handlers. An error
- * in any of them is the step's failure. Throws StepCancelled, and rethrows platform faults.
+ * in any of them is the step's failure. Throws StepCancelledError, and rethrows platform faults.
  */
 export async function attemptStep(attempt: Attempt, scope: Scope, step: LeafStep): Promise<AttemptResult> {
   return guarded(attempt, scope, step, async () => {
@@ -159,14 +159,14 @@ export async function guarded(
     const actions = await runActions(attempt, done, step.on_success);
     const values = { ...exports, ...actions.exports };
     if (Object.keys(values).length > VALUES_MAX)
-      throw new StepFailed(`exports: more than ${VALUES_MAX} values of one step`);
+      throw new StepFailedError(`exports: more than ${VALUES_MAX} values of one step`);
     const goto =
       output.goto !== undefined || step.decision === undefined
         ? output.goto
         : await followDecision(attempt, { ...scope, values: { ...scope.values, ...values } }, step.decision);
     return { ...output, status: "completed", exports: values, ...(goto === undefined ? {} : { goto }) };
   } catch (thrown) {
-    if (thrown instanceof StepCancelled || attempt.signal.aborted) throw new StepCancelled();
+    if (thrown instanceof StepCancelledError || attempt.signal.aborted) throw new StepCancelledError();
     if (isPlatformFault(thrown)) throw thrown;
     // On a full disk a command fails because its output cannot be written: this is not the step's failure.
     const fault = await attempt.deps.storage?.check();
@@ -174,7 +174,7 @@ export async function guarded(
     const error = attempt.deps.secrets.redact(failureText(thrown));
     const retryAt = nextRetryAt(step.retry, attempt.tries, attempt.deps.clock.now());
     if (retryAt !== undefined) return { ...NO_OUTPUT, status: "failed", error, retryAt };
-    const left = thrown instanceof StepFailed ? thrown.exports : {};
+    const left = thrown instanceof StepFailedError ? thrown.exports : {};
     const failed = { ...scope, values: { ...scope.values, ...left, error } };
     const actions = await runActions(attempt, failed, step.on_error);
     const values = Object.fromEntries(Object.entries({ ...left, ...actions.exports }).slice(0, VALUES_MAX));

@@ -1,7 +1,7 @@
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { CommandOutcome } from "../../platform/commands.ts";
-import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { StepCancelledError, StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderShell } from "../expressions/render-shell.ts";
 import { renderText } from "../expressions/render-text.ts";
@@ -18,7 +18,7 @@ const ERROR_TAIL_BYTES = 2_000;
 const ARGUMENT_MAX_BYTES = 100 * 1024;
 const TRUNCATED = "\n[output truncated]";
 
-/** Runs the commands of a bash step in its workspace. Throws StepFailed. Seed: workflow 2.7. */
+/** Runs the commands of a bash step in its workspace. Throws StepFailedError. Seed: workflow 2.7. */
 export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): Promise<StepOutput> {
   const sources = step.parallel_commands ?? step.commands ?? [step.command ?? ""];
   const rendered = sources.map((source) => renderText(parseTemplate(source, scope), displayValues(scope)));
@@ -47,7 +47,7 @@ export const joined = (outputs: readonly string[]): string =>
 
 /**
  * Returns the output of a step's commands and writes it to the step's `std_file`: all of it, or the part before the
- * failure. Creates the folders of the file. Throws StepFailed. Reference 2.5.
+ * failure. Creates the folders of the file. Throws StepFailedError. Reference 2.5.
  */
 export async function keepingOutput(
   attempt: Attempt,
@@ -66,9 +66,9 @@ export async function keepingOutput(
     output = await work();
   } catch (thrown) {
     const count = (parallel_commands ?? commands ?? [""]).length;
-    if (thrown instanceof StepFailed)
+    if (thrown instanceof StepFailedError)
       await writeOutput(path, await printedSoFar(attempt, count)).catch((error: unknown) => {
-        attempt.deps.log.warn("std_file could not be written", { run: attempt.run.run_id, error });
+        attempt.deps.log.warn("writing std_file failed", { run: attempt.run.run_id, error });
       });
     throw thrown;
   }
@@ -82,7 +82,7 @@ async function writeOutput(path: string, output: string): Promise<void> {
     await writeFile(path, output);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    throw new StepFailed(`std_file: ${path} could not be written: ${code}`, { cause: error });
+    throw new StepFailedError(`std_file: ${path} could not be written: ${code}`, { cause: error });
   }
 }
 
@@ -146,22 +146,23 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
 /** Timeout of a command if the step has none, milliseconds: every wait is bounded. */
 export const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
-/** Returns the output of a successful command. Throws StepFailed with the end of its standard error. */
+/** Returns the output of a successful command. Throws StepFailedError with the end of its standard error. */
 export async function resultOf(
   attempt: Attempt,
   outcome: CommandOutcome,
   stdoutPath: string,
   stderrPath: string,
 ): Promise<string> {
-  if (outcome.aborted) throw new StepCancelled();
-  if (outcome.timedOut) throw new StepFailed(`command timed out after ${Math.round(outcome.durationMs)} ms`);
+  if (outcome.aborted) throw new StepCancelledError();
+  if (outcome.timedOut)
+    throw new StepFailedError(`command timed out after ${Math.round(outcome.durationMs)} ms`);
   if (outcome.exitCode !== 0) {
     const how =
       outcome.exitCode === null
         ? `was ended by ${outcome.signal ?? "a signal"}`
         : `failed with exit code ${outcome.exitCode}`;
     const tail = outcome.stderrBytes === 0 ? "" : (await readTail(stderrPath, ERROR_TAIL_BYTES)).trim();
-    throw new StepFailed(tail === "" ? `command ${how}` : `command ${how}: ${tail}`);
+    throw new StepFailedError(tail === "" ? `command ${how}` : `command ${how}: ${tail}`);
   }
   if (outcome.stdoutBytes === 0) return "";
   const text = await readHead(stdoutPath, OUTPUT_MAX_BYTES);

@@ -51,7 +51,7 @@ export async function openBatchRecord(attempt: Attempt, step: LeafStep): Promise
       await deps.blobs.put(key, redactJsonText(items, deps.secrets.redact));
       recorded = size;
     } catch (error) {
-      deps.log.warn("results of items could not be recorded", { run: run.run_id, step: request.key, error });
+      deps.log.warn("recording results of items failed", { run: run.run_id, step: request.key, error });
     }
   };
   const keep = (): Promise<void> => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { failureText, StepCancelled } from "../engine/step-failure.ts";
+import { failureText, StepCancelledError } from "../engine/step-failure.ts";
 import type { LeafStep } from "../schema/types.ts";
 import { type AttemptResult, attemptStep, NO_OUTPUT } from "./attempt-step.ts";
 import { type ItemResult, openBatchRecord } from "./batch-record.ts";
@@ -62,7 +62,7 @@ export async function runBatch(
   for (const [index, result] of record.done) take(index, result);
   const work = async (): Promise<void> => {
     while (next < range[1] && !isOver) {
-      if (attempt.signal.aborted) throw new StepCancelled();
+      if (attempt.signal.aborted) throw new StepCancelledError();
       const index = next;
       next += 1;
       if (record.done.has(index)) continue;
@@ -136,7 +136,7 @@ async function attemptInTime(attempt: Attempt, scope: Scope, step: LeafStep): Pr
 
 async function waitUntil({ deps, signal }: Attempt, at: number): Promise<void> {
   await sleep(Math.max(0, at - deps.clock.now()), undefined, { signal }).catch(() => {
-    throw new StepCancelled();
+    throw new StepCancelledError();
   });
 }
 

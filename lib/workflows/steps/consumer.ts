@@ -18,19 +18,19 @@ interface Options {
 
 /** The executor of a step type: the bus sends it the steps of that type that can be executed anywhere. */
 export function stepConsumer(type: StepType, options: Options): StepConsumer {
-  return executor(type, { type: [type], place: ["anywhere"] }, options);
+  return executor(type, { type: [type], execution_target: ["anywhere"] }, options);
 }
 
 /** The executor of steps of some types that need the run's workspace. */
 export function workspaceConsumer(name: string, types: readonly StepType[], options: Options): StepConsumer {
-  return { ...executor(name, { type: types, place: ["workspace"] }, options), worker: true };
+  return { ...executor(name, { type: types, execution_target: ["workspace"] }, options), worker: true };
 }
 
 type StepConsumer = Consumer<BusEnvelope<StepCommand>, StepDeps>;
 
 function executor(
   name: string,
-  detail: { readonly type: readonly StepType[]; readonly place: readonly ExecutionTarget[] },
+  detail: { readonly type: readonly StepType[]; readonly execution_target: readonly ExecutionTarget[] },
   { summary, concurrency }: Options,
 ): StepConsumer {
   return defineConsumer({
@@ -40,14 +40,14 @@ function executor(
     queue: { maxReceiveCount: DELIVERIES_MAX, batchSize: 1, concurrency },
     timeoutSeconds: TIMEOUT_SECONDS,
     executor: true,
-    noteFailure: noteStepFailure,
+    noteFailure: recordStepFailure,
     run: (messages, deps: StepDeps, { signal }) =>
       eachMessage(messages, ({ body, ...delivery }) => executeStep(deps, body.detail, delivery, signal)),
   });
 }
 
 /** Reports the failure to the conductor, which has tables. Ignores messages that are no step requests. */
-export async function noteStepFailure(deps: StepDeps, failure: LastFailure): Promise<void> {
+export async function recordStepFailure(deps: StepDeps, failure: LastFailure): Promise<void> {
   const runId = runOf(failure.body);
   if (runId === undefined) return;
   const error = failure.error instanceof Error ? failure.error.message : String(failure.error);

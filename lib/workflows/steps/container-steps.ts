@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderText, renderValue } from "../expressions/render-text.ts";
 import type { ForeachStep, ParallelSteps, Step } from "../schema/types.ts";
@@ -17,7 +17,7 @@ import { displayText, type StepOutcome } from "./step-outcome.ts";
 
 /**
  * Writes the outputs of a foreach's items, one line each and in item order, to the file that the step names. Reads one
- * batch at a time, so memory stays constant. `names` are the values with the outputs. Throws StepFailed.
+ * batch at a time, so memory stays constant. `names` are the values with the outputs. Throws StepFailedError.
  */
 async function streamOutput(
   attempt: Attempt,
@@ -41,7 +41,7 @@ async function streamOutput(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new StepFailed(`${STREAM_EXPORT}: ${path} could not be written: ${code}`, { cause: error });
+    throw new StepFailedError(`${STREAM_EXPORT}: ${path} could not be written: ${code}`, { cause: error });
   } finally {
     await file?.close();
   }
@@ -72,14 +72,14 @@ export async function enterContainer(
   return result.status === "completed" ? { ...result, exports: {}, ...entered } : result;
 }
 
-/** Returns how many items of a foreach run concurrently. Throws StepFailed if the value is not a positive integer. */
+/** Returns how many items of a foreach run concurrently. Throws StepFailedError if the value is not a positive integer. */
 function parallelOf(step: ForeachStep, scope: Scope): number {
   const value =
     typeof step.parallel === "number"
       ? step.parallel
       : Number(renderValue(parseTemplate(step.parallel, scope), scope.values));
   if (!Number.isInteger(value) || value < 1)
-    throw new StepFailed("parallel: must be a whole number of at least 1");
+    throw new StepFailedError("parallel: must be a whole number of at least 1");
   return Math.min(PARALLEL_MAX, value);
 }
 
@@ -90,9 +90,9 @@ export async function leaveContainer(attempt: Attempt, scope: Scope, work: StepW
   return guarded(attempt, scope, attempt.step, async () => {
     await streamOutput(attempt, scope, attempt.step, work, outputs);
     if (deadline !== undefined && attempt.deps.clock.now() >= deadline) {
-      throw new StepFailed(`timed out after ${timeoutOf(attempt.step, scope) ?? 0} ms`);
+      throw new StepFailedError(`timed out after ${timeoutOf(attempt.step, scope) ?? 0} ms`);
     }
-    if (failed > 0) throw new StepFailed(error ?? "failed");
+    if (failed > 0) throw new StepFailedError(error ?? "failed");
     return { ...NO_OUTPUT, output };
   });
 }

@@ -3,7 +3,7 @@ import type { Network } from "../../network/network.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StorageHealth } from "../../platform/storage-health.ts";
 import type { LlmSettings } from "../../settings/llm.ts";
-import type { Request } from "../engine/walk.ts";
+import type { StepRequestEntry } from "../engine/walk.ts";
 import type { Remote } from "../remote/machine.ts";
 import type { Step } from "../schema/types.ts";
 import type { NeededNames } from "../values/needed-names.ts";
@@ -94,7 +94,7 @@ export interface Attempt {
   readonly deps: StepDeps;
   readonly run: StepRun;
   readonly step: Step;
-  readonly request: Request;
+  readonly request: StepRequestEntry;
   /** Number of deliveries of the step, from 1. */
   readonly number: number;
   /** Number of the try of a step with `retry`, from 1. */

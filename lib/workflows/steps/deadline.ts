@@ -1,11 +1,11 @@
 import { parseDuration } from "../../durations.ts";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderText } from "../expressions/render-text.ts";
 import type { Step } from "../schema/types.ts";
 import type { Scope } from "./context.ts";
 
-/** Returns the `timeout` of a step, milliseconds; undefined without one. Throws StepFailed if it is not a duration. */
+/** Returns the `timeout` of a step, milliseconds; undefined without one. Throws StepFailedError if it is not a duration. */
 export function timeoutOf(step: Step, scope: Scope): number | undefined {
   const { timeout } = step;
   if (timeout === undefined) return undefined;
@@ -13,7 +13,7 @@ export function timeoutOf(step: Step, scope: Scope): number | undefined {
     typeof timeout === "number" ? timeout : renderText(parseTemplate(timeout, scope), scope.values).trim();
   if (text === "" || text === "0") return undefined;
   const milliseconds = parseDuration(text);
-  if (milliseconds === undefined) throw new StepFailed(`timeout: not a duration: ${text}`);
+  if (milliseconds === undefined) throw new StepFailedError(`timeout: not a duration: ${text}`);
   return milliseconds === 0 ? undefined : milliseconds;
 }
 

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderText } from "../expressions/render-text.ts";
 import type { Dependencies, TargetType } from "../schema/types.ts";
@@ -13,7 +13,7 @@ import { isTrue } from "./script.ts";
 const LOOK_MS = 30_000;
 const COMMAND_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$/;
 
-/** Checks that all dependencies of a workflow exist. Throws StepFailed naming the missing ones. Reference 2.3. */
+/** Checks that all dependencies of a workflow exist. Throws StepFailedError naming the missing ones. Reference 2.3. */
 export async function checkDependencies(
   attempt: Attempt,
   scope: Scope,
@@ -28,11 +28,11 @@ export async function checkDependencies(
   await checkCommands(attempt, commands.map(text));
   for (const path of files.map(text)) {
     if (!(await isThere(attempt, path)))
-      throw new StepFailed(`dependency check failed: required file not found: ${path}`);
+      throw new StepFailedError(`dependency check failed: required file not found: ${path}`);
   }
   for (const condition of functions_conditions) {
     if (!(await isTrue(attempt, scope, condition)))
-      throw new StepFailed(`dependency check failed: condition does not hold: ${condition}`);
+      throw new StepFailedError(`dependency check failed: condition does not hold: ${condition}`);
   }
 }
 
@@ -40,7 +40,8 @@ export async function checkDependencies(
 async function checkCommands(attempt: Attempt, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const odd = names.find((name) => !COMMAND_NAME.test(name));
-  if (odd !== undefined) throw new StepFailed(`dependency check failed: not the name of a command: ${odd}`);
+  if (odd !== undefined)
+    throw new StepFailedError(`dependency check failed: not the name of a command: ${odd}`);
   const script = 'for name in "$@"; do command -v "$name" >/dev/null || { echo "$name"; exit 1; }; done';
   const path = join(attempt.logs, `dependencies.${attempt.request.dispatch}.${attempt.number}`);
   const outcome = await attempt.deps.commands.run({
@@ -55,7 +56,7 @@ async function checkCommands(attempt: Attempt, names: readonly string[]): Promis
   });
   if (outcome.exitCode === 0) return;
   const missing = (await readFile(`${path}.out`, "utf8")).trim();
-  throw new StepFailed(`dependency check failed: required command not found: ${missing}`);
+  throw new StepFailedError(`dependency check failed: required command not found: ${missing}`);
 }
 
 async function checkType(
@@ -65,7 +66,7 @@ async function checkType(
   types: readonly TargetType[],
 ): Promise<void> {
   for (const type of types) if (await isOfType(attempt, value, type)) return;
-  throw new StepFailed(`dependency check failed: ${name} is not of type ${types.join(" or ")}`);
+  throw new StepFailedError(`dependency check failed: ${name} is not of type ${types.join(" or ")}`);
 }
 
 const DOMAIN =

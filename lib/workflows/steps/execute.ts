@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Message } from "../../events/consumer.ts";
-import { eventLabelFault } from "../../events/control-characters.ts";
+import { findLabelIssue } from "../../events/control-characters.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { failureText, StepCancelled, StepFailed } from "../engine/step-failure.ts";
-import type { Request } from "../engine/walk.ts";
+import { failureText, StepCancelledError, StepFailedError } from "../engine/step-failure.ts";
+import type { StepRequestEntry } from "../engine/walk.ts";
 import type { FunctionStep, LeafStep } from "../schema/types.ts";
 import { TEMP_FOLDER } from "../values/built-in-values.ts";
 import type { WorkspaceChange } from "../workspaces/layers.ts";
@@ -53,7 +53,7 @@ function watchRun(deps: Pick<Ports, "claims" | "log">, runId: string, outer: Abo
       over = await deps.claims.isTaken(runFinishedKey(runId));
       if (over) controller.abort();
     } catch (error) {
-      deps.log.warn("whether a run is over could not be seen", { run: runId, error });
+      deps.log.warn("checking whether a run has finished failed", { run: runId, error });
     }
     busy = false;
   };
@@ -107,9 +107,9 @@ export async function executeStep(
       if (!watch.isOver()) await reportOutcome(deps, claimed, concluded, files);
     });
   } catch (thrown) {
-    if (watch.isOver() || (thrown instanceof StepCancelled && !signal.aborted)) return;
+    if (watch.isOver() || (thrown instanceof StepCancelledError && !signal.aborted)) return;
     await deps.claims.take(attemptReleasedKey(run_id, request.dispatch, number)).catch((error: unknown) => {
-      deps.log.warn("a step could not be given back", { run: run_id, step: request.key, error });
+      deps.log.warn("releasing a step failed", { run: run_id, step: request.key, error });
     });
     throw thrown;
   } finally {
@@ -156,8 +156,8 @@ async function open(
     ...(work.absent === undefined ? {} : { absent: work.absent }),
     emit: async (drafts) => {
       for (const draft of drafts) {
-        const fault = eventLabelFault(draft);
-        if (fault !== undefined) throw new StepFailed(`event: ${fault}`);
+        const fault = findLabelIssue(draft);
+        if (fault !== undefined) throw new StepFailedError(`event: ${fault}`);
       }
       sent += 1;
       const id = `${request.dispatch}.${number}.${sent}`;
@@ -204,7 +204,7 @@ async function inWorkspace(
         const files = await opened.finish();
         return files === undefined ? { outcome } : { outcome, files };
       } catch (thrown) {
-        if (!(thrown instanceof StepFailed)) throw thrown;
+        if (!(thrown instanceof StepFailedError)) throw thrown;
         const error = attempt.deps.secrets.redact(failureText(thrown));
         return { outcome: { ...NO_OUTPUT, status: "failed", error } };
       }
@@ -237,7 +237,7 @@ async function executeClaimed(claimed: ClaimedStep): Promise<StepOutcome> {
       return await runHandlers(attempt, scope, step as FunctionStep, work.ended?.error);
     return await attemptStep(attempt, scope, step as LeafStep);
   } catch (thrown) {
-    if (!(thrown instanceof StepFailed) && !(thrown instanceof Error && thrown.name === "TemplateError"))
+    if (!(thrown instanceof StepFailedError) && !(thrown instanceof Error && thrown.name === "TemplateError"))
       throw thrown;
     return { ...NO_OUTPUT, status: "failed", error: deps.secrets.redact(failureText(thrown)) };
   }
@@ -266,7 +266,7 @@ async function openLoops(
 async function findBatch(
   attempt: Attempt,
   scope: Scope,
-  items: NonNullable<Request["items"]>,
+  items: NonNullable<StepRequestEntry["items"]>,
   batch: NonNullable<StepWork["batch"]>,
   outer: readonly LoopValue[],
 ): Promise<StepOutcome> {

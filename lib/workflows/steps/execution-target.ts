@@ -1,5 +1,5 @@
 import { parseDuration } from "../../durations.ts";
-import type { Request } from "../engine/walk.ts";
+import type { StepRequestEntry } from "../engine/walk.ts";
 import type { Action, Decision, DecisionCase, FunctionStep, Step } from "../schema/types.ts";
 import { aliasOf, WORKSPACE_FUNCTIONS } from "../script-library/workspace-functions.ts";
 import { STREAM_EXPORT } from "../values/needed-names.ts";
@@ -21,7 +21,7 @@ const NAMES: ReadonlySet<string> = new Set([
  */
 export function executionTargetOf(
   step: Step,
-  { phase, items }: Pick<Request, "phase" | "items">,
+  { phase, items }: Pick<StepRequestEntry, "phase" | "items">,
 ): ExecutionTarget {
   if (step.type === "bash" || step.type === "remote-bash") return "workspace";
   if (items !== undefined || !isShort(step.timeout)) return "workspace";

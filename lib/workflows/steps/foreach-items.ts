@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Ports } from "../../platform/ports.ts";
 import { ITEMS_PER_BATCH } from "../engine/containers.ts";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderValue } from "../expressions/render-text.ts";
 import type { ForeachStep } from "../schema/types.ts";
@@ -20,7 +20,7 @@ export const ITEMS_MAX = 5_000_000;
 /**
  * Stores the items of a foreach in chunks of at most a thousand, in constant memory, and returns their number. The
  * input is a list, a template that gives one (or its JSON text), or a file whose non-blank lines are the items. Throws
- * StepFailed.
+ * StepFailedError.
  */
 export async function storeItems(attempt: Attempt, scope: Scope, step: ForeachStep): Promise<number> {
   let chunk: unknown[] = [];
@@ -35,7 +35,7 @@ export async function storeItems(attempt: Attempt, scope: Scope, step: ForeachSt
     chunk = [];
   };
   for await (const item of inputItems(attempt, scope, step)) {
-    if (total >= ITEMS_MAX) throw new StepFailed(`input: more than ${ITEMS_MAX} items`);
+    if (total >= ITEMS_MAX) throw new StepFailedError(`input: more than ${ITEMS_MAX} items`);
     chunk.push(item);
     total += 1;
     if (chunk.length === ITEMS_PER_BATCH) await flush();
@@ -58,7 +58,7 @@ async function processed(
   const inner: Scope = { ...scope, values: { ...scope.values, chunk_items: items } };
   const { value } = await evaluateScript(attempt, inner, code);
   if (!Array.isArray(value) || value.length !== items.length)
-    throw new StepFailed("variable_pre_process: must be an expression");
+    throw new StepFailedError("variable_pre_process: must be an expression");
   return value.map((made: unknown, at) => made ?? items[at]);
 }
 
@@ -105,14 +105,14 @@ function listIn(value: unknown): unknown[] | undefined {
 }
 
 async function* linesOf(path: string, named: string): AsyncGenerator<string> {
-  if (path.includes("\0")) throw new StepFailed("input: not a path");
+  if (path.includes("\0")) throw new StepFailedError("input: not a path");
   const info = await stat(path).catch(() => undefined);
   if (info === undefined || !info.isFile())
-    throw new StepFailed(`input: no such file: ${named.slice(0, 200)}`);
+    throw new StepFailedError(`input: no such file: ${named.slice(0, 200)}`);
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   for await (const line of lines) {
     if (line.length > LINE_MAX_LENGTH)
-      throw new StepFailed(`input: a line is longer than ${LINE_MAX_LENGTH} characters`);
+      throw new StepFailedError(`input: a line is longer than ${LINE_MAX_LENGTH} characters`);
     const item = line.trim();
     if (item !== "") yield item;
   }

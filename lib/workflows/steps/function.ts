@@ -6,7 +6,7 @@ import { type Evaluation, evaluateScript } from "./script.ts";
 
 /**
  * Evaluates the functions of a step. The output is the result of the first one; the others run for their effects.
- * Throws StepFailed. Seed: workflow 2.7.
+ * Throws StepFailedError. Seed: workflow 2.7.
  */
 export async function runFunction(attempt: Attempt, scope: Scope, step: FunctionStep): Promise<StepOutput> {
   const sources = step.parallel_functions ?? step.functions ?? [step.function ?? ""];

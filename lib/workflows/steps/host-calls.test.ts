@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvents } from "../../events/publish.ts";
-import type { Ask, ScriptRequest } from "../../platform/scripts.ts";
+import type { CallHost, ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { startLlmServer } from "../../testing/test-llm-server.ts";
 import { readLog, runValues, storeWorkflow } from "../../testing/test-workflows.ts";
@@ -18,10 +18,10 @@ let open: TestDeps;
 afterEach(() => open.close());
 
 /** Runs a function step; `work` is executed by its script. */
-async function run(work: (ask: Ask, request: ScriptRequest) => Promise<unknown>, remote?: Remote) {
+async function run(work: (ask: CallHost, request: ScriptRequest) => Promise<unknown>, remote?: Remote) {
   open = await testDeps({
     ...(remote === undefined ? {} : { remote }),
-    script: async (request) => ({ value: (await work(request.ask as Ask, request)) ?? null }),
+    script: async (request) => ({ value: (await work(request.callHost as CallHost, request)) ?? null }),
   });
   await storeWorkflow(
     open.deps,
@@ -39,7 +39,7 @@ const draft = (
 ) => ({
   topic,
   data_type,
-  tells: data_type,
+  effect: data_type,
   data,
   workspace,
   source: "test",
@@ -114,7 +114,8 @@ describe("records", () => {
     const conducted: unknown[] = [];
     for (const question of QUESTIONS) {
       const answer = handleHostCall(attempt as never, "records", question, stop);
-      await open.drain();
+      // The message is in its queue after the next commit.
+      await expect.poll(() => open.drain()).toBeGreaterThan(0);
       conducted.push(await answer);
       direct.push(await open.deps.handleScriptCall(runId, question));
     }
@@ -133,9 +134,9 @@ describe("records", () => {
         error: expect.stringMatching(error),
       });
     expect(await open.deps.handleScriptCall("none", { of: "assets" })).toMatchObject({
-      error: /no such run/,
+      error: /the run does not exist/,
     });
-    const message: ConductMessage = { run_id: runId, question: { id: "q", query: { of: "runs" } } };
+    const message: ConductMessage = { run_id: runId, call: { id: "q", query: { of: "runs" } } };
     for (const copy of ["1", "2"])
       await open.deps.queues.send("conduct", [
         { body: JSON.stringify(message), groupId: runId, deduplicationId: copy },
@@ -186,35 +187,38 @@ describe("records that a script writes", () => {
   });
 
   it.each([
-    [{ of: "new asset", workspace: "", data: { title: "x" } }, /names no asset/],
+    [{ of: "new asset", workspace: "", data: { title: "x" } }, /no asset field/],
     [{ of: "new value", table: "runs", key: "1", field: "status", value: "x" }, /table: must be assets or/],
     [{ of: "new value", table: "assets", key: "none", field: "title", value: "x" }, /has no asset/],
     [{ of: "new value", table: "assets", key: "other.example", field: "title", value: "x" }, /has no asset/],
-    [{ of: "new value", table: "assets", key: "a.example", field: "id", value: 7 }, /field: id is what/],
+    [
+      { of: "new value", table: "assets", key: "a.example", field: "id", value: 7 },
+      /field: id cannot be changed/,
+    ],
     [
       { of: "new value", table: "assets", key: "a.example", field: "asset_value", value: "b" },
-      /asset_value is what/,
+      /asset_value cannot be changed/,
     ],
     [
       { of: "new value", table: "assets", key: "a.example", field: "title", value: "" },
-      /value: title takes no/,
+      /value: .* wrong type for title/,
     ],
     [
       { of: "new value", table: "assets", key: "a.example", field: "source", value: 5 },
-      /value: source takes no/,
+      /value: .* wrong type for source/,
     ],
-    [{ of: "new value", table: "assets", key: "a.example", field: "__proto__", value: 5 }, /takes no value/],
+    [{ of: "new value", table: "assets", key: "a.example", field: "__proto__", value: 5 }, /wrong type for/],
     [
       { of: "new value", table: "vulnerabilities", key: "1", field: "vuln_title", value: "x" },
-      /vuln_title is what/,
+      /vuln_title cannot be changed/,
     ],
     [
       { of: "new value", table: "vulnerabilities", key: "1", field: "revision", value: 1 },
-      /revision is what/,
+      /revision cannot be changed/,
     ],
     [
       { of: "new value", table: "vulnerabilities", key: "99", field: "severity", value: "x" },
-      /no vulnerability/,
+      /the vulnerability does not exist/,
     ],
     [
       { of: "new value", table: "vulnerabilities", key: "../1", field: "severity", value: "x" },
@@ -294,7 +298,7 @@ describe("a command on another host", () => {
     await open.drain();
     expect(answers).toEqual([
       expect.stringContaining("a server or a worker"),
-      expect.stringContaining("cannot be had"),
+      expect.stringContaining("is not available here"),
     ]);
   });
 });
@@ -304,7 +308,7 @@ it("a request to a language model follows the settings of llm steps", async () =
   try {
     open = await testDeps({
       settings: { LLM_BASE_URL: model.baseUrl, LLM_MODEL: "m", LLM_API_KEY: "k" },
-      script: async ({ ask }) => {
+      script: async ({ callHost: ask }) => {
         const messages = [{ role: "user", content: "how are you" }];
         const answers = [
           await ask?.("llm", { messages, config: { temperature: 0.5 } }, stop),
@@ -323,7 +327,7 @@ it("a request to a language model follows the settings of llm steps", async () =
     expect(values.s_output).toEqual([
       expect.stringContaining("how are you"),
       expect.stringContaining("LLM_ALLOWED_HOSTS"),
-      expect.stringContaining("keys come from"),
+      expect.stringContaining("must not contain API keys"),
     ]);
     expect(model.requests).toHaveLength(1);
     expect(model.requests[0]?.body).toMatchObject({ model: "m", temperature: 0.5 });
@@ -402,7 +406,7 @@ describe("a notice", () => {
   it.each([
     ["nobody", "", /NOTIFY_WEBHOOKS/],
     ["metadata", "http://169.254.169.254/latest", /1 of 1 webhooks/],
-    ["a URL that is not http or https", "file:///etc/passwd", /no http or https URL/],
+    ["a URL that is not http or https", "file:///etc/passwd", /http or https/],
   ])("to %s is rejected", async (_name, hooks, message) => {
     expect((await notify(hooks, { event: "e", text: "t" })).answer).toMatch(message);
     expect(notices).toEqual([]);
@@ -410,7 +414,7 @@ describe("a notice", () => {
 
   it("fails if one webhook fails, with an error that omits the address", async () => {
     const { answer } = await notify(`${origin}/ok ${origin}/broken/hush-hush`, { event: "e", text: "t" });
-    expect(answer).toMatch(/1 of 2 webhooks were not told: 127\.0\.0\.1:\d+ answered 500/);
+    expect(answer).toMatch(/1 of 2 webhooks failed: 127\.0\.0\.1:\d+ answered 500/);
     expect(answer).not.toContain("hush-hush");
     expect(notices).toHaveLength(2);
   });

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { redactJson, redactJsonText } from "../../events/redact-json.ts";
 import { sendRequest } from "../../network/request.ts";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { HOP_HEADER } from "../installation/hop-tokens.ts";
 import { sshTarget } from "../remote/target.ts";
 import { tokenStart } from "../remote/tokens.ts";
@@ -32,13 +32,13 @@ const DOCUMENTS_MAX = 1_000;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Returns a JSON value; `place` identifies the call within the step. Rejects with the message for the script. */
+/** Returns a JSON value; `callId` identifies the call within the step. Rejects with the message for the script. */
 export async function handleHostCall(
   attempt: Attempt,
   what: string,
   input: unknown,
   signal: AbortSignal,
-  place = "",
+  callId = "",
 ): Promise<unknown> {
   const given = isRecord(input) ? input : {};
   switch (what) {
@@ -47,9 +47,9 @@ export async function handleHostCall(
     case "write":
       return askTables(attempt, withoutSecrets(attempt, given), signal);
     case "run":
-      return startRun(attempt, given, signal, place);
+      return startRun(attempt, given, signal, callId);
     case "document":
-      return askDocument(attempt, given, signal, place);
+      return askDocument(attempt, given, signal, callId);
     case "ssh":
       return execBySsh(attempt, given, signal);
     case "llm":
@@ -59,7 +59,7 @@ export async function handleHostCall(
     case "notify":
       return notify(attempt, given, signal);
     default:
-      throw new StepFailed(`${what} cannot be had here`);
+      throw new StepFailedError(`${what} is not available here`);
   }
 }
 
@@ -68,10 +68,10 @@ async function askTables(attempt: Attempt, query: Input, signal: AbortSignal): P
   const { deps, run } = attempt;
   if (deps.handleScriptCall !== undefined) return deps.handleScriptCall(run.run_id, query);
   const id = randomUUID();
-  await sendToConductor(deps, { run_id: run.run_id, question: { id, query } }, `question:${id}`);
+  await sendToConductor(deps, { run_id: run.run_id, call: { id, query } }, `call:${id}`);
   const stop = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LOOK_MS, pause * 2)) {
-    if (stop.aborted) throw new StepFailed("there was no answer in time");
+    if (stop.aborted) throw new StepFailedError("no response in time");
     await sleep(pause, undefined, { signal: stop }).catch(() => undefined);
     const bytes = await deps.blobs.get(hostCallResultBlob(run.run_id, id));
     if (bytes !== undefined) return JSON.parse(Buffer.from(bytes).toString("utf8")) as HostCallResult;
@@ -83,11 +83,11 @@ function startRun(
   attempt: Attempt,
   given: Input,
   signal: AbortSignal,
-  place: string,
+  callId: string,
 ): Promise<HostCallResult> {
-  if (Number(place.split(".").at(-1)) > RUNS_MAX)
-    throw new StepFailed(`one script starts at most ${RUNS_MAX} runs`);
-  const query = { ...given, of: "new run", place: placeOf(attempt, place) };
+  if (Number(callId.split(".").at(-1)) > RUNS_MAX)
+    throw new StepFailedError(`one script can start at most ${RUNS_MAX} runs`);
+  const query = { ...given, of: "new run", call_id: uniqueCallId(attempt, callId) };
   return askTables(attempt, withoutSecrets(attempt, query), signal);
 }
 
@@ -96,17 +96,17 @@ function askDocument(
   attempt: Attempt,
   given: Input,
   signal: AbortSignal,
-  place: string,
+  callId: string,
 ): Promise<HostCallResult> {
-  if (Number(place.split(".").at(-1)) > DOCUMENTS_MAX)
-    throw new StepFailed(`one script asks for documents at most ${DOCUMENTS_MAX} times`);
-  const query = { ...given, place: placeOf(attempt, place) };
+  if (Number(callId.split(".").at(-1)) > DOCUMENTS_MAX)
+    throw new StepFailedError(`one script can make at most ${DOCUMENTS_MAX} document calls`);
+  const query = { ...given, call_id: uniqueCallId(attempt, callId) };
   return askTables(attempt, withoutSecrets(attempt, query), signal);
 }
 
 /** Identifies a call of a step, independent of the number of its attempts. */
-function placeOf({ request: { key, phase, round = 0 } }: Attempt, place: string): string {
-  return `${phase} ${round} ${place} ${key}`;
+function uniqueCallId({ request: { key, phase, round = 0 } }: Attempt, callId: string): string {
+  return `${phase} ${round} ${callId} ${key}`;
 }
 
 /** Stored values are displayed, so secrets are redacted. */
@@ -116,7 +116,7 @@ const withoutSecrets = ({ deps }: Attempt, query: Input): Input => redactJson(qu
 async function execBySsh(attempt: Attempt, given: Input, signal: AbortSignal): Promise<string> {
   const { deps, run, request, number } = attempt;
   const { remote } = deps;
-  if (remote === undefined) throw new StepFailed("ssh_exec is executed by a server or a worker alone");
+  if (remote === undefined) throw new StepFailedError("ssh_exec requires a server or a worker");
   const field = (name: string): string => textOf(given[name]).trim();
   const optional = (name: string, as = name) => (field(name) === "" ? {} : { [as]: field(name) });
   const target = await sshTarget(
@@ -171,9 +171,11 @@ async function notify(attempt: Attempt, given: Input, signal: AbortSignal): Prom
   const { deps, run, request } = attempt;
   const named = ((await deps.secrets.get(NOTIFY_SECRET)) ?? "").split(/[\s,]+/).filter((url) => url !== "");
   if (named.length === 0)
-    throw new StepFailed(`no webhook is known: name their addresses in the secret ${NOTIFY_SECRET}`);
+    throw new StepFailedError(
+      `no webhook is configured: set the secret ${NOTIFY_SECRET} to the URLs of webhooks`,
+    );
   if (named.length > WEBHOOKS_MAX)
-    throw new StepFailed(`${NOTIFY_SECRET} names more than ${WEBHOOKS_MAX} webhooks`);
+    throw new StepFailedError(`${NOTIFY_SECRET} must have at most ${WEBHOOKS_MAX} webhooks`);
   const body = redactJsonText(
     {
       event: textOf(given.event),
@@ -191,7 +193,7 @@ async function notify(attempt: Attempt, given: Input, signal: AbortSignal): Prom
     (error) => error !== undefined,
   );
   if (failed.length === 0) return true;
-  throw new StepFailed(`${failed.length} of ${named.length} webhooks were not told: ${failed[0]}`);
+  throw new StepFailedError(`${failed.length} of ${named.length} webhooks failed: ${failed[0]}`);
 }
 
 /** Returns why the webhook failed, without its address, which is secret. */
@@ -202,7 +204,7 @@ async function tellWebhook(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const url = URL.parse(address);
-  if (url === null || !/^https?:$/.test(url.protocol)) return "an address is no http or https URL";
+  if (url === null || !/^https?:$/.test(url.protocol)) return "the URL of a webhook must be http or https";
   const headers = new Headers({ "content-type": "application/json" });
   if (run.hop_token !== undefined && run.hop_token !== "") headers.set(HOP_HEADER, run.hop_token);
   try {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { RequestFailed } from "../../network/errors.ts";
-import { type HttpAnswer, type HttpRequest, sendRequest, shownUrl } from "../../network/request.ts";
+import { RequestError } from "../../network/errors.ts";
+import { type HttpRequest, type HttpResult, redactUrl, sendRequest } from "../../network/request.ts";
 import { retryAfterMs } from "../../network/retry-after.ts";
-import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { StepCancelledError, StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderHeader, renderText } from "../expressions/render-text.ts";
 import { renderUrl } from "../expressions/render-url.ts";
@@ -26,7 +26,7 @@ const RETRY_AFTER_MAX_MS = 10_000;
 
 /**
  * Sends the request of an http step. A status below 500 is a success; after a network error or a 5xx status the request
- * and its body are sent again, whatever the method. The response is exported in either case. Throws StepFailed. Seed:
+ * and its body are sent again, whatever the method. The response is exported in either case. Throws StepFailedError. Seed:
  * workflow 2.7, reference 2.5.
  */
 export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): Promise<StepOutput> {
@@ -38,7 +38,7 @@ export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): P
       : renderText(parseTemplate(step.request_body, scope), scope.values);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", defaultType(body));
   const method = renderMethod(step, scope);
-  const shown = `${method} ${shownUrl(url)}`;
+  const shown = `${method} ${redactUrl(url)}`;
   const started = performance.now();
   try {
     // A `retry` of the step replaces the retries of the request.
@@ -49,12 +49,12 @@ export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): P
     if (answer.status < 500) return { command: shown, output: text, exports, logFile: "" };
     const message = `${shown} answered ${answer.status}`;
     const failed = exportsOf(step, { answer, text, message, durationMs: since(started) });
-    throw new StepFailed(message, { exports: failed });
+    throw new StepFailedError(message, { exports: failed });
   } catch (thrown) {
-    if (!(thrown instanceof RequestFailed)) throw thrown;
+    if (!(thrown instanceof RequestError)) throw thrown;
     const message = attempt.deps.secrets.redact(thrown.message);
     const failed = exportsOf(step, { text: "", message, durationMs: since(started) });
-    throw new StepFailed(message, { cause: thrown, exports: failed });
+    throw new StepFailedError(message, { cause: thrown, exports: failed });
   }
 }
 
@@ -67,17 +67,17 @@ function checkedUrl(text: string): URL {
   try {
     url = new URL(text);
   } catch {
-    throw new StepFailed(`url: not a URL: ${text.slice(0, 200)}`);
+    throw new StepFailedError(`url: not a URL: ${text.slice(0, 200)}`);
   }
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new StepFailed("url: must be http or https");
+    throw new StepFailedError("url: must be http or https");
   return url;
 }
 
 /** An empty value means GET, like a missing `method`. */
 function renderMethod({ method }: HttpStep, scope: Scope): string {
   const text = renderText(parseTemplate(method, scope), scope.values).trim().toUpperCase() || "GET";
-  if (!HTTP_METHOD.test(text)) throw new StepFailed(`method: not an HTTP method: ${text.slice(0, 50)}`);
+  if (!HTTP_METHOD.test(text)) throw new StepFailedError(`method: not an HTTP method: ${text.slice(0, 50)}`);
   return text;
 }
 
@@ -88,7 +88,7 @@ function renderHeaders(step: HttpStep, scope: Scope): Headers {
     try {
       headers.set(name, text);
     } catch {
-      throw new StepFailed(`headers: the value of ${name} has characters that no header may have`);
+      throw new StepFailedError(`headers: the value of ${name} has invalid characters`);
     }
   }
   return headers;
@@ -100,7 +100,7 @@ function defaultType(body: string): string {
 
 interface Outcome {
   /** Undefined without a response. */
-  readonly answer?: HttpAnswer;
+  readonly answer?: HttpResult;
   readonly text: string;
   /** The error; empty if there is none. */
   readonly message: string;
@@ -129,7 +129,7 @@ function exportsOf({ name }: HttpStep, { answer, text, message, durationMs }: Ou
 
 type Sending = Pick<HttpRequest, "url" | "method" | "headers" | "body">;
 
-async function sendWithRetries(attempt: Attempt, sending: Sending, tries: number): Promise<HttpAnswer> {
+async function sendWithRetries(attempt: Attempt, sending: Sending, tries: number): Promise<HttpResult> {
   for (let number = 1; ; number += 1) {
     let waitMs = RETRY_DELAY_MS * 2 ** (number - 1);
     try {
@@ -139,14 +139,14 @@ async function sendWithRetries(attempt: Attempt, sending: Sending, tries: number
       // If the server asks for a longer wait than allowed, this response is final.
       if (waitMs > remaining(attempt, RETRY_AFTER_MAX_MS)) return answer;
     } catch (error) {
-      if (attempt.signal.aborted) throw new StepCancelled();
-      if (!(error instanceof RequestFailed && error.passing) || number >= tries) throw error;
+      if (attempt.signal.aborted) throw new StepCancelledError();
+      if (!(error instanceof RequestError && error.passing) || number >= tries) throw error;
     }
     await sleep(waitMs, undefined, { signal: attempt.signal });
   }
 }
 
-function send(attempt: Attempt, sending: Sending): Promise<HttpAnswer> {
+function send(attempt: Attempt, sending: Sending): Promise<HttpResult> {
   const { secrets, network } = attempt.deps;
   return sendRequest(network, {
     ...sending,

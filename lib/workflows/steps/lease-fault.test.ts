@@ -11,7 +11,8 @@ describe("an executor that meets a platform fault", () => {
     const flaky = await testDeps({
       command: async () => {
         faults -= 1;
-        if (faults >= 0) throw Object.assign(new Error("no space is left"), { code: "storage_full" });
+        if (faults >= 0)
+          throw Object.assign(new Error("no space left on the storage"), { code: "storage_full" });
         return {};
       },
     });
@@ -25,18 +26,19 @@ describe("an executor that meets a platform fault", () => {
 
   it("dead-letters the request of a permanent fault, and fails the run", async () => {
     const full = await testDeps({
-      command: () => Promise.reject(Object.assign(new Error("no space is left"), { code: "storage_full" })),
+      command: () =>
+        Promise.reject(Object.assign(new Error("no space left on the storage"), { code: "storage_full" })),
     });
     await storeWorkflow(full.deps, onTopic("a", "custom.x"));
     const { run_id } = await startRun(full.deps, { module: "a" });
     await full.drain();
     expect(await getRun(full.deps, run_id)).toMatchObject({
       status: "failed",
-      error_message: "step only could not be executed: no space is left",
+      error_message: "step only could not be executed: no space left on the storage",
     });
     expect(
       await collectPages((await listDeadLetters(full.deps, { offset: 0, limit: 10 })).items),
-    ).toMatchObject([{ queue: "bash", error: "no space is left" }]);
+    ).toMatchObject([{ queue: "bash", error: "no space left on the storage" }]);
     await full.close();
   });
 });

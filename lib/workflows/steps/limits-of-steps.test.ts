@@ -130,7 +130,7 @@ describe("a timeout", () => {
     const id = await run(yaml(type, `, timeout: ${form}`).replace("default: 2s", "default: 200ms"));
     expect(await getRun(open.deps, id)).toMatchObject({
       status: "failed",
-      error_message: expect.stringMatching(/timed out|did not answer within/),
+      error_message: expect.stringMatching(/timed out|did not respond within/),
     });
   });
 
@@ -225,7 +225,7 @@ describe("a retry", () => {
     async (type) => {
       const refused = parseDefinition(yaml(type, RETRY));
       expect(refused.ok ? [] : refused.errors.map(({ message }) => message)).toEqual([
-        expect.stringContaining("stands on the steps that do the work"),
+        expect.stringContaining("is only allowed on steps without nested steps"),
       ]);
       failures = 2;
       const id = await run(yaml(type, "", RETRY));

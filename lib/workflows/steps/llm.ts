@@ -1,8 +1,8 @@
 import { redactJson } from "../../events/redact-json.ts";
 import { completeChat, embedTexts } from "../../llm/complete.ts";
 import { type CallConfig, callConfig, type LlmParameters } from "../../llm/config.ts";
-import { LlmFailed } from "../../llm/errors.ts";
-import { StepFailed } from "../engine/step-failure.ts";
+import { LlmError } from "../../llm/errors.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderText, renderValue } from "../expressions/render-text.ts";
 import { variableName } from "../expressions/variable-names.ts";
@@ -18,7 +18,7 @@ const INPUT_MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * Sends a request to a language model, or for embeddings. Placeholders in texts of the step are rendered once, so
- * placeholders in values are not rendered. Throws StepFailed. Seed: workflow 2.7 (llm).
+ * placeholders in values are not rendered. Throws StepFailedError. Seed: workflow 2.7 (llm).
  */
 export async function runLlm(attempt: Attempt, scope: Scope, step: LlmStep): Promise<StepOutput> {
   const config = callConfig({
@@ -31,8 +31,8 @@ export async function runLlm(attempt: Attempt, scope: Scope, step: LlmStep): Pro
       ? await embed(attempt, scope, step, config)
       : await chat(attempt, scope, step, config);
   } catch (thrown) {
-    if (!(thrown instanceof LlmFailed) || thrown.fault !== "failed") throw thrown;
-    throw new StepFailed(`the language model could not be asked: ${thrown.message}`, { cause: thrown });
+    if (!(thrown instanceof LlmError) || thrown.fault !== "failed") throw thrown;
+    throw new StepFailedError(`the call of the language model failed: ${thrown.message}`, { cause: thrown });
   }
 }
 
@@ -54,7 +54,7 @@ async function chat(attempt: Attempt, scope: Scope, step: LlmStep, config: CallC
 
 async function embed(attempt: Attempt, scope: Scope, step: LlmStep, config: CallConfig): Promise<StepOutput> {
   const input = (step.embedding_input ?? []).flatMap((text) => inputsOf(text, scope));
-  if (input.length === 0) throw new StepFailed("embedding_input: there is nothing in it");
+  if (input.length === 0) throw new StepFailedError("embedding_input: must not be empty");
   checkSize(input);
   const answer = await embedTexts(attempt.deps, config, input, boundsOf(attempt));
   const prefix = variableName(step.name);
@@ -104,7 +104,7 @@ function inputsOf(text: string, scope: Scope): string[] {
 
 function checkSize(texts: unknown): void {
   if (Buffer.byteLength(JSON.stringify(texts)) > INPUT_MAX_BYTES)
-    throw new StepFailed(`the texts of the step are larger than ${INPUT_MAX_BYTES} bytes`);
+    throw new StepFailedError(`the texts of the step are larger than ${INPUT_MAX_BYTES} bytes`);
 }
 
 function redacted<Value>(attempt: Attempt, value: Value): Value {

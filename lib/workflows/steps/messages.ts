@@ -1,7 +1,7 @@
 import type { EventDraft } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Input } from "../engine/decide.ts";
-import type { Request } from "../engine/walk.ts";
+import type { StepRequestEntry } from "../engine/walk.ts";
 import type { Step } from "../schema/types.ts";
 import type { NeededNames } from "../values/needed-names.ts";
 import type { StoredValueRef } from "../values/stored-values.ts";
@@ -20,9 +20,9 @@ export type ExecutionTarget = "workspace" | "anywhere";
 export interface StepCommand {
   /** Step type and execution target: the rules of the bus match them. */
   readonly type: string;
-  readonly place: ExecutionTarget;
+  readonly execution_target: ExecutionTarget;
   readonly run_id: string;
-  readonly request: Request;
+  readonly request: StepRequestEntry;
   /** The work, or the blob that holds its JSON. */
   readonly work?: StepWork;
   readonly work_blob?: string;
@@ -138,7 +138,7 @@ export interface ConductMessage {
   readonly input?: Input;
   readonly report?: StepReport;
   readonly events?: StepEvents;
-  readonly question?: HostCall;
+  readonly call?: HostCall;
 }
 
 /** The body of a message in the queue. */
@@ -191,7 +191,7 @@ export async function openWork(
 
 async function readJson<Value>(deps: Pick<Ports, "blobs">, key: string): Promise<Value> {
   const bytes = await deps.blobs.get(key);
-  if (bytes === undefined) throw new Error(`a message lies in a blob that is not there: ${key}`);
+  if (bytes === undefined) throw new Error(`the blob of a message is missing: ${key}`);
   return JSON.parse(Buffer.from(bytes).toString("utf8")) as Value;
 }
 

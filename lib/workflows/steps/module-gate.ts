@@ -1,4 +1,4 @@
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderText } from "../expressions/render-text.ts";
 import type { FunctionStep } from "../schema/types.ts";
@@ -15,7 +15,7 @@ import { checkNames } from "./undefined-names.ts";
 
 /**
  * The gate of a module, before its steps: checks its condition, its parameters and its dependencies. Skipped if the
- * condition is not true. `named` are the parameters that the run received or its flow declares. Throws StepFailed if
+ * condition is not true. `named` are the parameters that the run received or its flow declares. Throws StepFailedError if
  * the module cannot start. Reference 2.3, 2.8.
  */
 export async function passGate(
@@ -33,7 +33,7 @@ export async function passGate(
     now: attempt.deps.clock.now(),
     undefinedNames: attempt.run.undefined_names,
   });
-  if (found.problem !== undefined) throw new StepFailed(found.problem);
+  if (found.problem !== undefined) throw new StepFailedError(found.problem);
   const inner: Scope = { ...scope, values: found.values };
   if (dependencies !== undefined) await checkDependencies(attempt, inner, dependencies);
   return { ...NO_OUTPUT, status: "completed", exports: { [moduleBase(step.name)]: baseOf(found) } };

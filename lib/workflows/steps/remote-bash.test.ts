@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { storeWorkflow } from "../../testing/test-workflows.ts";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import type { DockerTarget, Remote, RemoteCommand, RemoteUse, SshTarget } from "../remote/machine.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
@@ -89,7 +89,7 @@ describe("a remote-bash step", () => {
   it("fails with a clear error if remote machines are unavailable", async () => {
     expect(await run(`${DOCKER}, command: id`)).toMatchObject({
       status: "failed",
-      error_message: expect.stringContaining("executed by a server or a worker alone"),
+      error_message: expect.stringContaining("require a server or a worker"),
     });
   });
 
@@ -182,7 +182,9 @@ describe("a remote-bash step", () => {
 
   it("fails if the file cannot be fetched, and keeps the existing file", async () => {
     const { remote } = machines(({ script }) =>
-      script.startsWith("cat") ? Promise.reject(new StepFailed("the connection to the host was lost")) : {},
+      script.startsWith("cat")
+        ? Promise.reject(new StepFailedError("the connection to the host was lost"))
+        : {},
     );
     const files = "step_remote_file: /r, host_output_file: f";
     const { error_message } = await run(`${DOCKER}, command: a, ${files}`, { remote });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { StepCancelledError, StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderShell } from "../expressions/render-shell.ts";
 import { renderText } from "../expressions/render-text.ts";
@@ -28,7 +28,7 @@ const PARALLEL_MAX = 8;
 
 /**
  * Runs the commands of a remote-bash step in a container or on a host, and fetches a file from it. Template values are
- * shell variables there, never syntax. Throws StepFailed. Seed: workflow 2.7.
+ * shell variables there, never syntax. Throws StepFailedError. Seed: workflow 2.7.
  */
 export async function runRemoteBash(
   attempt: Attempt,
@@ -72,8 +72,7 @@ async function openMachine(
 ): Promise<RemoteMachine> {
   const { deps, run, request, number, signal, workspace } = attempt;
   const { remote } = deps;
-  if (remote === undefined)
-    throw new StepFailed("remote-bash steps are executed by a server or a worker alone");
+  if (remote === undefined) throw new StepFailedError("remote-bash steps require a server or a worker");
   const timeoutMs = remaining(attempt, COMMAND_TIMEOUT_MS);
   const use: RemoteUse = { runId: run.run_id, step: request.key, attempt: number, timeoutMs, signal };
   const { settings } = remote;
@@ -124,7 +123,7 @@ function limitsOf(attempt: Attempt, index: number) {
 
 /**
  * Copies `step_remote_file` to `host_output_file`; the file is replaced completely or stays unchanged. Throws
- * StepFailed.
+ * StepFailedError.
  */
 async function fetchFile(
   attempt: Attempt,
@@ -150,8 +149,10 @@ async function fetchFile(
     await resultOf(attempt, { ...outcome, stdoutBytes: 0 }, part, stderrPath);
     await rename(part, target);
   } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    throw new StepFailed(`step_remote_file: ${path} could not be copied: ${error.message}`, { cause: error });
+    if (!(error instanceof StepFailedError)) throw error;
+    throw new StepFailedError(`step_remote_file: ${path} could not be copied: ${error.message}`, {
+      cause: error,
+    });
   } finally {
     await rm(part, { force: true });
   }
@@ -162,8 +163,8 @@ async function outputTarget(attempt: Attempt, path: string): Promise<string> {
   const roots = [workspace, ...(deps.remote?.settings.volumeRoots ?? [])];
   const target = await allowedPath(pathIn(attempt, path), roots);
   if (target === undefined || target === (await allowedPath(workspace, [workspace])))
-    throw new StepFailed(
-      "host_output_file: must be a file in the run's workspace or in a folder that the setting REMOTE_VOLUME_ROOTS allows",
+    throw new StepFailedError(
+      "host_output_file: must be a file in the run's workspace or in a folder of the setting REMOTE_VOLUME_ROOTS",
     );
   await mkdir(dirname(target), { recursive: true });
   return target;
@@ -185,7 +186,7 @@ async function settleAll<Item, Result>(
       try {
         results[index] = await work(items[index] as Item, index);
       } catch (reason) {
-        if (reason instanceof StepCancelled) throw reason;
+        if (reason instanceof StepCancelledError) throw reason;
         if (failure === undefined || index < failure.index) failure = { index, reason };
       }
     }

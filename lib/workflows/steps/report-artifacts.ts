@@ -9,7 +9,7 @@ import { parseTemplate } from "../expressions/parse.ts";
 import { renderText } from "../expressions/render-text.ts";
 import { eventBatches } from "../findings/event-batches.ts";
 import type { Report } from "../schema/types.ts";
-import { seenAt } from "../workspaces/folder.ts";
+import { scanEntry } from "../workspaces/folder.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { logStep } from "./run-log.ts";
 
@@ -44,11 +44,11 @@ async function lookFor({ workspace }: Attempt, scope: Scope, report: Report): Pr
   const path = text(report.path);
   const artifact_path = relative(workspace, resolve(workspace, path)).replaceAll("\\", "/");
   if (!isInsidePath(artifact_path)) return { missing: `${path} is not in the workspace` };
-  const place = join(await realpath(workspace), artifact_path);
+  const file = join(await realpath(workspace), artifact_path);
   // The target of a link does not belong to the workspace.
-  const real = await realpath(place).catch(() => undefined);
-  const seen = real === place ? await seenAt(place) : undefined;
-  if (seen?.kind !== "file" && seen?.kind !== "folder") return { missing: `there is no ${artifact_path}` };
+  const real = await realpath(file).catch(() => undefined);
+  const seen = real === file ? await scanEntry(file) : undefined;
+  if (seen?.kind !== "file" && seen?.kind !== "folder") return { missing: `${artifact_path} does not exist` };
   return {
     data: {
       artifact_path,
@@ -59,7 +59,7 @@ async function lookFor({ workspace }: Attempt, scope: Scope, report: Report): Pr
       content_type: report.type ?? "",
       optional: report.optional,
       size_bytes: seen.kind === "file" ? seen.bytes : 0,
-      line_count: seen.kind === "file" && seen.bytes <= COUNTED_BYTES ? await linesOf(place) : 0,
+      line_count: seen.kind === "file" && seen.bytes <= COUNTED_BYTES ? await linesOf(file) : 0,
     },
   };
 }
@@ -82,7 +82,7 @@ function draftOf({ run, deps }: Attempt, data: Record<string, unknown>): EventDr
     topic: "artifact.registered",
     source: "",
     data_type: "artifact",
-    tells: "artifact",
+    effect: "artifact",
     workspace,
     run_id,
     workflow_name,

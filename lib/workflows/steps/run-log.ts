@@ -48,10 +48,10 @@ export function logRun(
 function note(
   deps: Pick<Ports, "clock" | "secrets" | "log">,
   path: string,
-  mark: string,
+  prefix: string,
   text: string,
 ): void {
-  const start = `${new Date(deps.clock.now()).toISOString()} ${printable(mark)}`;
+  const start = `${new Date(deps.clock.now()).toISOString()} ${printable(prefix)}`;
   let lines = "";
   for (const line of deps.secrets.redact(text).split(/\r\n|\r|\n/)) lines += `${start}${printable(line)}\n`;
   const found = waiting.get(path);
@@ -61,7 +61,7 @@ function note(
     return;
   }
   const timer = setTimeout(() => {
-    flushLog(path).catch((error: unknown) => deps.log.warn("a run's log cannot be written", { error }));
+    flushLog(path).catch((error: unknown) => deps.log.warn("writing the log of a run failed", { error }));
   }, FLUSH_AFTER_MS);
   waiting.set(path, { text: lines, timer });
 }

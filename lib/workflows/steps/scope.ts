@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Ports } from "../../platform/ports.ts";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { loopNames } from "../expressions/variable-names.ts";
 import { stepNames } from "../values/needed-names.ts";
 import { openValues } from "../values/stored-values.ts";
@@ -12,7 +12,7 @@ const PATH_UNSAFE = /[^A-Za-z0-9._-]/g;
 
 /**
  * Returns the values for the templates and scripts of a step: those in its work, and secrets. Loop variables have no
- * values until `bindLoop` sets them. Throws StepFailed for a missing secret.
+ * values until `bindLoop` sets them. Throws StepFailedError for a missing secret.
  */
 export async function openScope(
   deps: Pick<StepDeps, "blobs" | "secrets" | "paths" | "workspaceSync">,
@@ -74,13 +74,13 @@ async function loadSecrets(
   const spelling = (name: string): string => name.replaceAll("-", "_");
   const found = new Set(Object.keys(secrets).map(spelling));
   const absent = [...new Set(names.map(spelling))].filter((name) => !found.has(name));
-  if (absent.length > 0) throw new StepFailed(`no such secret: ${absent.join(", ")}`);
+  if (absent.length > 0) throw new StepFailedError(`unknown secret: ${absent.join(", ")}`);
   return secrets;
 }
 
 /** If others can read the secrets file, or it is invalid, its owner must fix it: the step fails without a retry. */
 function unreadable(error: unknown): never {
   const { code, message } = error as { code?: unknown; message?: string };
-  if (code === "secrets_unreadable") throw new StepFailed(message ?? "the secrets file cannot be read");
+  if (code === "secrets_unreadable") throw new StepFailedError(message ?? "the secrets file cannot be read");
   throw error;
 }

@@ -2,7 +2,7 @@ import type { EventDraft } from "../../events/publish.ts";
 import { redactJson } from "../../events/redact-json.ts";
 import { TOPIC_CHARACTERS } from "../../events/topic-match.ts";
 import type { ScriptEvent, ScriptOutcome } from "../../platform/scripts.ts";
-import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { StepCancelledError, StepFailedError } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderScript } from "../expressions/render-script.ts";
 import { eventBatches } from "../findings/event-batches.ts";
@@ -29,7 +29,7 @@ export interface Evaluation {
 
 /**
  * Evaluates a script of a step: placeholders become variables, functions work in the workspace, and generated events
- * are recorded before the script counts as successful. Throws StepFailed.
+ * are recorded before the script counts as successful. Throws StepFailedError.
  */
 export async function evaluateScript(
   attempt: Attempt,
@@ -61,11 +61,11 @@ export async function evaluateScript(
     isolate: attempt.run.run_id,
     token: stepToken(attempt),
     signal: attempt.signal,
-    ask: async (what, input, signal) => {
+    callHost: async (what, input, signal) => {
       const number = (asked.get(what) ?? 0) + 1;
       asked.set(what, number);
-      const place = `${evaluation}.${number}`;
-      return (await import("./host-calls.ts")).handleHostCall(attempt, what, input, signal, place);
+      const callId = `${evaluation}.${number}`;
+      return (await import("./host-calls.ts")).handleHostCall(attempt, what, input, signal, callId);
     },
   });
   const { log } = attempt.deps;
@@ -77,8 +77,8 @@ export async function evaluateScript(
   if (outcome.skipped !== undefined && (outcome.ok || outcome.reason === "failed"))
     return { value: outcome.skipped, skipped: outcome.skipped };
   if (outcome.ok) return { value: outcome.value };
-  if (outcome.reason === "aborted") throw new StepCancelled();
-  throw new StepFailed(`script failed: ${whyOf(outcome, timeoutMs)}`);
+  if (outcome.reason === "aborted") throw new StepCancelledError();
+  throw new StepFailedError(`script failed: ${whyOf(outcome, timeoutMs)}`);
 }
 
 function whyOf({ reason, message }: Extract<ScriptOutcome, { ok: false }>, timeoutMs: number): string {
@@ -88,7 +88,7 @@ function whyOf({ reason, message }: Extract<ScriptOutcome, { ok: false }>, timeo
   return message;
 }
 
-/** Returns whether a condition is truthy in JavaScript. Throws StepFailed if it cannot be evaluated. */
+/** Returns whether a condition is truthy in JavaScript. Throws StepFailedError if it cannot be evaluated. */
 export async function isTrue(attempt: Attempt, scope: Scope, condition: string): Promise<boolean> {
   const { value } = await evaluateScript(attempt, scope, condition, {
     timeoutMs: remaining(attempt, CONDITION_TIMEOUT_MS),
@@ -101,7 +101,7 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
   const { run, deps } = attempt;
   const drafts = events.map((event): EventDraft => {
     if (event.topic.length > TOPIC_CHARACTERS)
-      throw new StepFailed(`generate_event: a topic has at most ${TOPIC_CHARACTERS} characters`);
+      throw new StepFailedError(`generate_event: a topic has at most ${TOPIC_CHARACTERS} characters`);
     return {
       topic: event.topic,
       source: event.source === "" ? "executor" : event.source,
@@ -111,7 +111,7 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
       workflow_name: run.workflow_name,
       hop: run.hop + 1,
       data: redactJson(event.data, deps.secrets.redact),
-      ...(event.tells === undefined ? {} : { tells: event.tells }),
+      ...(event.effect === undefined ? {} : { effect: event.effect }),
     };
   });
   for (const batch of eventBatches(drafts)) await attempt.emit(batch);

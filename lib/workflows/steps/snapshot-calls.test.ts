@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import { emitEvents } from "../../events/publish.ts";
-import type { Ask } from "../../platform/scripts.ts";
+import type { CallHost } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { readLog, storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun } from "../runs/read.ts";
@@ -24,15 +24,15 @@ async function runScript(
 ): Promise<unknown> {
   let outcome: unknown;
   open = await testDeps({
-    script: async ({ ask }) => {
-      outcome = await work((input) => (ask as Ask)("snapshot", input, stop)).catch(String);
+    script: async ({ callHost: ask }) => {
+      outcome = await work((input) => (ask as CallHost)("snapshot", input, stop)).catch(String);
       return {};
     },
   });
   for (const name of ["acme", "own"]) await mkdir(inWorkspace(name), { recursive: true });
   await writeFile(inWorkspace("acme", "hosts.txt"), "a.example\n");
   const asset = { asset_value: "a.example" };
-  const draft = { topic: "asset.discovered", source: "test", tells: "asset" } as const;
+  const draft = { topic: "asset.discovered", source: "test", effect: "asset" } as const;
   if (acme === "filled") await emitEvents(open.deps, [{ ...draft, workspace: "acme", data: asset }]);
   await storeWorkflow(
     open.deps,
@@ -89,7 +89,7 @@ describe("a script", () => {
         const name = await ask({ of: "export", workspace: "" });
         return ask({ of: "import", name });
       },
-      /cannot bring its own workspace back/,
+      /cannot import its own workspace/,
     ],
     [
       "a file outside of the workspace",
@@ -104,7 +104,7 @@ describe("a script", () => {
       },
       /must be a zip archive/,
     ],
-    ["a folder", (ask) => ask({ of: "import", file: "." }), /no file/],
+    ["a folder", (ask) => ask({ of: "import", file: "." }), /is not a file/],
     ["a name with a path", (ask) => ask({ of: "import", name: "../secrets.env" }), /must be the name/],
     ["an unknown snapshot", (ask) => ask({ of: "import", name: "none.zip" }), /not found/],
   ] as [string, (ask: (input: object) => Promise<unknown>) => Promise<unknown>, RegExp][])(
@@ -128,7 +128,7 @@ describe("a script", () => {
         await symlink("/etc/x.zip", inWorkspace("own", "link.zip"));
         return ask({ of: "export", workspace: "acme", dest });
       });
-      expect(outcome).toMatch(/outside of the workspace|leads nowhere/);
+      expect(outcome).toMatch(/outside of the workspace|broken link/);
       expect([existsSync("/etc/x.zip"), existsSync("/nowhere")]).toEqual([false, false]);
     },
   );

@@ -4,7 +4,7 @@ import { createWriteStream } from "node:fs";
 import { lstat, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { textOf } from "../script-library/argument-values.ts";
 import { outputOf, pathOf } from "../script-library/file-access.ts";
 import type { Attempt, Snapshots } from "./context.ts";
@@ -19,7 +19,9 @@ export async function handleSnapshotCall(
 ): Promise<string> {
   const { snapshots } = attempt.deps;
   if (snapshots === undefined)
-    throw new StepFailed("snapshots are made by the server alone: use POST /snapshots/export and /import");
+    throw new StepFailedError(
+      "snapshots are only available on the server: use POST /snapshots/export and /import",
+    );
   return given.of === "export"
     ? exportTo(attempt, snapshots, given, signal)
     : importFrom(attempt, snapshots, given);
@@ -55,6 +57,6 @@ async function importFrom(attempt: Attempt, snapshots: Snapshots, { file, name }
   const by = { workspace, cause: { run_id, workflow_name, hop: hop + 1 } };
   if (textOf(file) === "") return snapshots.import({ name: textOf(name) }, by);
   const path = pathOf(file, reachOf(attempt));
-  if (!(await lstat(path)).isFile()) throw new StepFailed("the snapshot is no file");
+  if (!(await lstat(path)).isFile()) throw new StepFailedError("the snapshot is not a file");
   return snapshots.import({ file: path }, by);
 }

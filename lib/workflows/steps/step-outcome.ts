@@ -1,6 +1,6 @@
 import { redactJson } from "../../events/redact-json.ts";
 import type { Input } from "../engine/decide.ts";
-import type { Request } from "../engine/walk.ts";
+import type { StepRequestEntry } from "../engine/walk.ts";
 import type { Step } from "../schema/types.ts";
 import { outputName } from "../values/needed-names.ts";
 import { type StoredValueRef, storeValue, VALUES_INLINE_BYTES } from "../values/stored-values.ts";
@@ -108,7 +108,11 @@ export async function reportOutcome(
  * Returns the values for later steps. Items of a foreach would overwrite each other's values, so a step inside a
  * foreach only stores its output, under a name of its own, for the foreach.
  */
-function namedValues(outcome: StepOutcome, step: Step, { key, phase }: Request): Record<string, unknown> {
+function namedValues(
+  outcome: StepOutcome,
+  step: Step,
+  { key, phase }: StepRequestEntry,
+): Record<string, unknown> {
   const ofModule = phase === "gate" || phase === "handlers";
   return key.includes("#") && !ofModule
     ? { [outputName(step.name, key)]: outcome.output }

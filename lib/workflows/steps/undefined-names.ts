@@ -1,4 +1,4 @@
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import { isGiven } from "../expressions/parse.ts";
 import type { Step } from "../schema/types.ts";
 import type { NeededNames } from "../values/needed-names.ts";
@@ -9,7 +9,7 @@ import { logStep } from "./run-log.ts";
 const noted = new WeakMap<Step, Set<string>>();
 
 /**
- * Logs the names in a part of a step's templates that have no value; they render as empty text. Throws StepFailed if
+ * Logs the names in a part of a step's templates that have no value; they render as empty text. Throws StepFailedError if
  * the workflow or the installation makes such names an error.
  */
 export function checkNames(attempt: Attempt, scope: Scope, step: Step, part: keyof NeededNames): void {
@@ -19,15 +19,13 @@ export function checkNames(attempt: Attempt, scope: Scope, step: Step, part: key
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => `{{${name}}}`);
   if (attempt.run.undefined_names === "fail") {
-    throw new StepFailed(
-      `nothing gives ${names.join(", ")} a value; a default is given by {{name | default("")}}`,
-    );
+    throw new StepFailedError(`undefined: ${names.join(", ")}; set a default with {{name | default("")}}`);
   }
   const before = noted.get(step) ?? new Set<string>();
   noted.set(step, before);
   for (const name of names) {
     if (before.has(name)) continue;
     before.add(name);
-    logStep(attempt, `warning: nothing gives ${name} a value, it is empty`);
+    logStep(attempt, `warning: ${name} is undefined and evaluates to an empty text`);
   }
 }

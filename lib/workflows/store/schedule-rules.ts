@@ -1,5 +1,5 @@
 import type { Ports } from "../../platform/ports.ts";
-import { writeOutCron } from "../cron/cron-fields.ts";
+import { expandCron } from "../cron/cron-fields.ts";
 import type { Trigger } from "../schema/types.ts";
 import { type StoredSchedule, schedulesTable } from "./trigger-tables.ts";
 
@@ -15,7 +15,7 @@ const PAGE = 1_000;
 /** Rules are in UTC, and only numeric fields mean the same to every cron parser. */
 function punctual(schedules: readonly Pick<StoredSchedule, "expression" | "timezone">[]): string[] {
   const inUtc = schedules.filter(({ timezone }) => timezone === "UTC");
-  return [...new Set(inUtc.map(({ expression }) => writeOutCron(expression)))];
+  return [...new Set(inUtc.map(({ expression }) => expandCron(expression)))];
 }
 
 /**
@@ -67,7 +67,7 @@ async function unpunctually(deps: Pick<Ports, "log">, tell: () => Promise<void>)
   try {
     await tell();
   } catch (error) {
-    deps.log.warn("schedules may fire up to a minute late: the platform could not be told of them", {
+    deps.log.warn("creating schedule rules failed: schedules may fire up to a minute late", {
       error,
     });
   }

@@ -3,6 +3,7 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Condition, Write } from "../../platform/tables.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import type { Definition } from "../schema/types.ts";
 import { ensureRules } from "./schedule-rules.ts";
 import {
@@ -22,7 +23,6 @@ import { scheduleRemovals, scheduleWrites } from "./trigger-rows.ts";
 const DEFINITION_INLINE_BYTES = 150 * 1024;
 /** Longest workflow name, characters. */
 const NAME_MAX_LENGTH = 128;
-const TRIES_MAX = 10;
 /** Maximum number of cron triggers that one transaction changes together with the workflow. */
 const SCHEDULE_WRITES_MAX = 80;
 
@@ -35,7 +35,7 @@ export interface SaveRequest {
   readonly inherited?: string;
 }
 
-export interface Saved {
+export interface SaveResult {
   readonly head: WorkflowHead;
   /** False if the same text was already stored: nothing was written. */
   readonly changed: boolean;
@@ -44,13 +44,13 @@ export interface Saved {
 export type DefinitionDeps = Pick<Ports, "tables" | "blobs" | "clock" | "scheduler" | "log">;
 
 /** Stores a definition as the newest revision of its name; storing the same text again changes nothing. */
-export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): Promise<Saved> {
+export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): Promise<SaveResult> {
   const { definition } = request;
   const checksum = createHash("sha256")
     .update(request.yaml)
     .update(request.inherited ?? "")
     .digest("hex");
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+  const save = async (): Promise<SaveResult | typeof CONFLICT> => {
     const before = await deps.tables.get(workflowsTable, headKey(definition.name));
     if (before !== undefined && isKnown(before, request, checksum)) {
       return { head: await followFile(deps, before, request), changed: false };
@@ -82,13 +82,15 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
       ...(await scheduleWrites(deps, definition.name, definition.triggers)),
     ];
     if (writes.length > SCHEDULE_WRITES_MAX)
-      throw new ApiError("bad_request", "triggers: too many are new or changed at once");
-    if ((await deps.tables.write(writes)).ok) {
-      await ensureRules(deps, definition.triggers);
-      return { head, changed: true };
-    }
-  }
-  throw new ApiError("conflict", `The workflow ${definition.name} is being changed by others, try again`);
+      throw new ApiError("bad_request", "triggers: too many changes in one request");
+    if (!(await deps.tables.write(writes)).ok) return CONFLICT;
+    await ensureRules(deps, definition.triggers);
+    return { head, changed: true };
+  };
+  return retryOnConflict(save, {
+    exceeded: () =>
+      new ApiError("conflict", `The workflow ${definition.name} is being changed concurrently, try again`),
+  });
 }
 
 /** An unchanged file is not read again: changes and deletions by request are kept. */
@@ -173,7 +175,7 @@ export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGon
   if (head === undefined)
     throw new ApiError("not_found", `Workflow not found: ${name.slice(0, NAME_MAX_LENGTH)}`);
   const { list: _list, ...rest } = head;
-  const mark: WorkflowHead = {
+  const deleted: WorkflowHead = {
     ...rest,
     deleted: true,
     triggers: [],
@@ -184,13 +186,13 @@ export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGon
     {
       op: "put",
       table: workflowsTable,
-      item: mark,
+      item: deleted,
       when: unmoved(head),
     },
     bumpCatalog(),
     ...(await scheduleRemovals(deps, name)),
   ]);
-  if (!outcome.ok) throw new ApiError("conflict", `The workflow ${name} was changed meanwhile, try again`);
+  if (!outcome.ok) throw new ApiError("conflict", `The workflow ${name} was changed concurrently, try again`);
 }
 
 /** The newest revision's summary of the workflow with exactly this name. */

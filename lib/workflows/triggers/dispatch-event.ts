@@ -31,7 +31,7 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
   // A schedule created by request no longer fires once it is deleted; a trigger of a file fires as it was when it
   // matched.
   if (match.schedule !== undefined && row === undefined) {
-    deps.log.info("schedule was deleted before its run began", { event: event.event_id, ...match });
+    deps.log.info("the schedule was deleted before its run started", { event: event.event_id, ...match });
     return;
   }
   const runId = runIdOf(event.event_id, match);
@@ -44,12 +44,12 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
       // The row was deleted meanwhile, or another event claimed a key of an event that the failed run generates.
       ({ ok } = await deps.outbox.commit(commit));
       if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined)
-        throw new Error(`the run of event ${event.event_id} could not be recorded, it is tried again`);
+        throw new Error(`recording the run of event ${event.event_id} failed and will be retried`);
     }
     if (ok && run.status === "failed") logFailedRun(deps, run);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    deps.log.error("triggered run could not be made", {
+    deps.log.error("creating a triggered run failed", {
       event: event.event_id,
       workflow: match.workflow,
       error,

@@ -183,7 +183,9 @@ describe("a trigger that fires too often", () => {
     expect(fired).toEqual([1, 1, 1, 0, 0, 0]);
     const { records } = await readLog(test.deps, { topic: "custom.x" });
     expect(records[0]?.error).toBe("trigger heard of w not fired: fired more than 3 times in a minute");
-    expect(test.logs.filter(({ message }) => message === "trigger cut: it fires too often")).toHaveLength(1);
+    expect(
+      test.logs.filter(({ message }) => message === "paused a trigger that fires too often"),
+    ).toHaveLength(1);
     const receiver = async () => (await listReceiverWorkflows(test.deps)).data[1]?.triggers[0];
     expect(await receiver()).toMatchObject({ name: "heard", breaker_open_until: "2026-03-02T10:01:00.000Z" });
     expect((await emitEvent(test.deps, { topic: "custom.y" })).triggered_workflows).toEqual(["calm"]);

@@ -1,5 +1,5 @@
 import type { Match } from "../../events/log/table.ts";
-import type { EventDraft, Matched, Matcher } from "../../events/publish.ts";
+import type { EventDraft, Matcher, MatchResult } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { RunBudget } from "../runs/run-budget.ts";
@@ -11,7 +11,7 @@ import type { EventValues } from "./trigger-input.ts";
 
 export type MatcherDeps = ScriptDeps & Pick<Ports, "tables" | "clock" | "log">;
 
-const NOTHING: Matched = { matches: [], notes: [], writes: [] };
+const NOTHING: MatchResult = { matches: [], notes: [], writes: [] };
 
 /**
  * Matches events against the triggers of active workflows: by topic (exact, glob, either spelling), then by filters,
@@ -44,7 +44,7 @@ async function fired(
   event: EventDraft,
   fitting: readonly ReadyTrigger[],
   earlier: readonly Write[],
-): Promise<Matched> {
+): Promise<MatchResult> {
   const values = draftValues(event);
   const notes: string[] = [];
   const writes: Write[] = [];

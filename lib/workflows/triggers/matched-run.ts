@@ -71,7 +71,7 @@ async function runParams(
   values: EventValues,
 ): Promise<Record<string, string>> {
   const given = await inputParams(trigger?.input ?? {}, values, inputEvaluator(deps), (name, error) =>
-    deps.log.warn("input of a trigger could not be had", {
+    deps.log.warn("evaluating the input of a trigger failed", {
       event: event.event_id,
       trigger: trigger?.name,
       name,

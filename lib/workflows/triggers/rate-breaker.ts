@@ -50,7 +50,7 @@ export function rateBreaker(
 
 async function open(deps: Pick<Ports, "tables" | "log">, scheduleId: string, untilMs: number): Promise<void> {
   const until = new Date(untilMs).toISOString();
-  deps.log.error("trigger cut: it fires too often", { schedule: scheduleId, until });
+  deps.log.error("paused a trigger that fires too often", { schedule: scheduleId, until });
   const change = { set: { breaker_open_until: until } };
   await deps.tables.update(schedulesTable, scheduleKey(scheduleId), change, [["pk", "exists"]]);
 }

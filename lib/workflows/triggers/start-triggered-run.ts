@@ -30,7 +30,7 @@ export async function startTriggeredRun(
 ): Promise<TriggeredRun | undefined> {
   const events = await composeEvents(deps, [{ ...draft, also: [match] }]);
   const [record] = events.records;
-  if (record === undefined) throw new Error("an event was not recorded");
+  if (record === undefined) throw new Error("recording an event failed");
   if (record.matches.length === 0) {
     await deps.outbox.commit({ writes: [...events.writes], publish: [...events.publish] });
     throw new ApiError("bad_request", "The root cause has used its budget of runs (RUNS_PER_ROOT_CAUSE_MAX)");

@@ -97,15 +97,18 @@ override:
     expect(await stepsOf("child")).toEqual(["one echo 1", "two echo 2"]);
     expect(await stepsOf("grandchild")).toEqual(["one echo uno", "two echo 2"]);
     expect(test.logs.map(({ message }) => message)).toContain(
-      "a workflow cannot follow the one that it extends",
+      "updating a workflow that extends another failed",
     );
   });
 
   it.each([
-    ["name: c\nextends: nobody\n", 'there is no workflow "nobody"'],
+    ["name: c\nextends: nobody\n", 'unknown workflow "nobody"'],
     ["name: c\nextends: parent\nkind: flow\n", "is a module"],
     ["name: c\nextends: parent\noverride: {steps: {remove: [nine]}}\n", 'has no "nine"'],
-    ["name: c\nextends: parent\noverride: {steps: {mode: replace}}\n", "needs at least one entry in steps"],
+    [
+      "name: c\nextends: parent\noverride: {steps: {mode: replace}}\n",
+      "requires at least one entry in steps",
+    ],
     ["name: parent\nextends: parent\n", "circular inheritance detected"],
   ])("is rejected as %j", async (text, message) => {
     await store(PARENT);

@@ -39,7 +39,7 @@ export function undefinedNames(definition: Definition): string[] {
     const around = new Set(loopNames(loops));
     for (const { field, needed } of namesIn(step, loops)) {
       if (!isGiven(needed, (name) => known.has(name) || around.has(name)))
-        findings.push(`${step.name}.${field}: nothing gives {{${needed.name}}} a value`);
+        findings.push(`${step.name}.${field}: {{${needed.name}}} is undefined`);
     }
     if (step.type === "foreach") visit(step.step, [...loops, step.variable]);
     if (step.type === "parallel-steps") for (const child of step.parallel_steps) visit(child, loops);
@@ -47,7 +47,7 @@ export function undefinedNames(definition: Definition): string[] {
   for (const { name: param, default: text = "" } of definition.params) {
     for (const needed of neededIn(text, []))
       if (!isGiven(needed, (name) => known.has(name)))
-        findings.push(`params.${param}.default: nothing gives {{${needed.name}}} a value`);
+        findings.push(`params.${param}.default: {{${needed.name}}} is undefined`);
   }
   for (const step of lists.flat()) visit(step, []);
   return findings;

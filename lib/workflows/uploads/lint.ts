@@ -27,7 +27,7 @@ export function lintDefinition(definition: Definition): string[] {
       findings.push(...textProblems(text).map((message) => `reports[${at}]: ${message}`));
   for (const { name, generator = "", default: text } of definition.params) {
     const used = /^\s*(?:(execCmd)\s*\(|(getEnvVar)\s*\([^,]*$)/.exec(generator)?.slice(1).join("");
-    const otherwise = used === "getEnvVar" ? ", else it is empty" : "";
+    const otherwise = used === "getEnvVar" ? "; otherwise it is empty" : "";
     if (used !== undefined && text === undefined)
       findings.push(
         `params.${name}.generator: ${used} is not available: give the param a default or a value${otherwise}`,
@@ -68,7 +68,7 @@ function textProblems(text: string): string[] {
   try {
     parseTemplate(text);
     return text.includes("{{") && TAG.test(text)
-      ? ["template tags such as {% if %} are not rendered: use a pre_condition, or a script"]
+      ? ["template tags such as {% if %} are not supported: use a pre_condition or a script"]
       : [];
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];

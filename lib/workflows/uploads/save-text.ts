@@ -9,8 +9,8 @@ import {
   type DefinitionDeps,
   findNamed,
   loadRevision,
-  type Saved,
   type SaveRequest,
+  type SaveResult,
   saveWorkflow,
 } from "../store/store.ts";
 import type { WorkflowHead } from "../store/table.ts";
@@ -21,14 +21,14 @@ const GENERATIONS_MAX = 16;
 /** A workflow's text, or a JSON value. */
 export type WorkflowSource = Parameters<typeof parseDefinition>[0];
 
-export type Parsed = ParseOutcome & { readonly parent?: WorkflowHead };
+export type ParsedWorkflow = ParseOutcome & { readonly parent?: WorkflowHead };
 
 /** Parses a workflow together with the stored workflow that it extends. Never throws for an invalid workflow. */
 export async function parseStored(
   deps: Pick<Ports, "tables" | "blobs">,
   source: WorkflowSource,
   options: ParseOptions = {},
-): Promise<Parsed> {
+): Promise<ParsedWorkflow> {
   const alone = parseDefinition(source, options);
   if (alone.ok || alone.wants === undefined) return alone;
   const found = await parentOf(deps, alone.wants);
@@ -68,12 +68,12 @@ async function leadsBack(deps: Pick<Ports, "tables">, from: WorkflowHead, name: 
 }
 
 /** Stores a parsed workflow, then stores every workflow that extends it again. */
-export async function saveWithHeirs(
+export async function saveWithDescendants(
   deps: DefinitionDeps,
-  parsed: Extract<Parsed, { ok: true }>,
+  parsed: Extract<ParsedWorkflow, { ok: true }>,
   request: Omit<SaveRequest, "definition" | "inherited">,
   generation = 0,
-): Promise<Saved> {
+): Promise<SaveResult> {
   const { definition, parent } = parsed;
   const inherited = parent === undefined ? {} : { inherited: parent.checksum };
   const saved = await saveWorkflow(deps, { ...request, definition, ...inherited });
@@ -91,11 +91,11 @@ async function saveHeir(deps: DefinitionDeps, heir: WorkflowHead, generation: nu
   const parsed = await parseStored(deps, source, { name: heir.name });
   if (!parsed.ok) {
     const errors = parsed.errors.map(describeProblem);
-    deps.log.error("a workflow cannot follow the one that it extends", { workflow: heir.name, errors });
+    deps.log.error("updating a workflow that extends another failed", { workflow: heir.name, errors });
     return;
   }
   const file = heir.source === "file" ? { filePath: heir.file_path } : {};
-  await saveWithHeirs(deps, parsed, { yaml, source: heir.source, ...file }, generation);
+  await saveWithDescendants(deps, parsed, { yaml, source: heir.source, ...file }, generation);
 }
 
 /** A flow map in YAML begins like JSON. */

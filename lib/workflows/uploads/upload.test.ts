@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { onTopic } from "../../testing/test-workflows.ts";
 import { findWorkflow } from "../store/find-workflow.ts";
-import { isListed, savedAnswer, toWorkflowRecord, uploadWorkflow, workflowRecord } from "./upload.ts";
+import { isListed, saveResponse, toWorkflowRecord, uploadWorkflow, workflowRecord } from "./upload.ts";
 
 let test: TestDeps;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ describe("a body", () => {
     ["JSON as curl sends it", "application/x-www-form-urlencoded", ` ${JSON_TEXT}`],
     ["YAML inside JSON", "application/json", JSON.stringify({ yaml: YAML })],
   ])("is accepted as %s", async (_name, contentType, text) => {
-    expect(savedAnswer.parse(await upload(text, contentType))).toMatchObject({
+    expect(saveResponse.parse(await upload(text, contentType))).toMatchObject({
       name: "a",
       kind: "module",
       revision: 1,
@@ -35,8 +35,8 @@ describe("a body", () => {
   });
 
   it.each([
-    ["empty", "application/yaml", " ", "body: must be a workflow, it is empty"],
-    ["no JSON", "application/json", "{", "body: must be JSON, it does not parse"],
+    ["empty", "application/yaml", " ", "body: must be a workflow, but is empty"],
+    ["no JSON", "application/json", "{", "body: must be valid JSON"],
     [
       "of another type",
       "image/png",

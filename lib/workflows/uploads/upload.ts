@@ -7,7 +7,7 @@ import type { DefinitionDeps } from "../store/store.ts";
 import type { WorkflowHead } from "../store/table.ts";
 import { unwatchableTriggers, type WatchingDeps } from "../watches/unwatchable-paths.ts";
 import { lintDefinition } from "./lint.ts";
-import { type Parsed, parseStored, saveWithHeirs } from "./save-text.ts";
+import { type ParsedWorkflow, parseStored, saveWithDescendants } from "./save-text.ts";
 
 /** A workflow as shown in lists. */
 export const workflowRecord = z
@@ -33,7 +33,7 @@ export const workflowRecord = z
   })
   .meta({ id: "Workflow" });
 
-export const savedAnswer = z
+export const saveResponse = z
   .object({
     message: z.string(),
     name: z.string(),
@@ -72,11 +72,11 @@ export function toWorkflowRecord(head: WorkflowHead): z.infer<typeof workflowRec
 export async function uploadWorkflow(
   deps: DefinitionDeps & WatchingDeps,
   body: { readonly text: string; readonly contentType: string },
-): Promise<z.infer<typeof savedAnswer>> {
+): Promise<z.infer<typeof saveResponse>> {
   const source = readSource(body);
   const parsed = await parseStored(deps, source.parse);
   if (!parsed.ok) throw new ApiError("bad_request", parsed.errors.map(describeProblem).join("; "));
-  const { head } = await saveWithHeirs(deps, parsed, { yaml: source.text, source: "api" });
+  const { head } = await saveWithDescendants(deps, parsed, { yaml: source.text, source: "api" });
   return {
     message: "Workflow saved",
     name: head.name,
@@ -94,7 +94,7 @@ const problem = z.object({
   column: z.int().optional(),
 });
 
-export const validatedAnswer = z
+export const validateResponse = z
   .object({
     valid: z.boolean(),
     name: z.string(),
@@ -109,7 +109,7 @@ export async function validateWorkflow(
   deps: Pick<Ports, "tables" | "blobs"> & WatchingDeps,
   body: { readonly text: string; readonly contentType: string },
   strict: boolean,
-): Promise<z.infer<typeof validatedAnswer>> {
+): Promise<z.infer<typeof validateResponse>> {
   const parsed = await parseStored(deps, readSource(body).parse, { strict });
   if (!parsed.ok)
     return {
@@ -123,7 +123,7 @@ export async function validateWorkflow(
   return { valid: true, name, kind, errors: [], warnings: await warningsOf(deps, parsed) };
 }
 
-async function warningsOf(deps: WatchingDeps, { warnings, definition }: Parsed): Promise<string[]> {
+async function warningsOf(deps: WatchingDeps, { warnings, definition }: ParsedWorkflow): Promise<string[]> {
   if (definition === undefined) return [...warnings];
   const unwatched = await unwatchableTriggers(deps, definition.triggers);
   return [...warnings, ...lintDefinition(definition), ...unwatched];
@@ -146,7 +146,7 @@ function readSource({ text, contentType }: { text: string; contentType: string }
   parse: string | { json: unknown };
   text: string;
 } {
-  if (text.trim() === "") throw new ApiError("bad_request", "body: must be a workflow, it is empty");
+  if (text.trim() === "") throw new ApiError("bad_request", "body: must be a workflow, but is empty");
   if (YAML_TYPES.has(contentType)) return { parse: text, text };
   const either = EITHER_TYPES.has(contentType);
   if (either && !text.trimStart().startsWith("{")) return { parse: text, text };
@@ -173,7 +173,7 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError("bad_request", "body: must be JSON, it does not parse");
+    throw new ApiError("bad_request", "body: must be valid JSON");
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { allWorkflows } from "../store/store.ts";
-import { validatedAnswer, validateWorkflow } from "./upload.ts";
+import { validateResponse, validateWorkflow } from "./upload.ts";
 
 let test: TestDeps;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const validate = async (text: string, strict = false) =>
-  validatedAnswer
+  validateResponse
     .strict()
     .parse(await validateWorkflow(test.deps, { text, contentType: "application/yaml" }, strict));
 
@@ -28,7 +28,7 @@ describe("validation", () => {
           line: 3,
           column: 21,
         },
-        { message: expect.stringMatching(/needs command/), path: "steps[1]", line: 4, column: 5 },
+        { message: expect.stringMatching(/requires command/), path: "steps[1]", line: 4, column: 5 },
       ],
     });
   });
@@ -39,7 +39,7 @@ describe("validation", () => {
     expect(await validate(text)).toMatchObject({
       valid: false,
       errors: [{ path: "steps[0].type" }],
-      warnings: ["colour: unknown key, ignored (line 2)", "t.command: nothing gives {{nobody}} a value"],
+      warnings: ["colour: unknown key, ignored (line 2)", "t.command: {{nobody}} is undefined"],
     });
   });
 
@@ -75,8 +75,8 @@ steps:
   - {name: last, type: bash, command: "echo {{out}} {{Target}} {{secrets.KEY}} {{inner_output}} {{item}}"}
 `;
     expect((await validate(text)).warnings).toEqual([
-      "inner.command: nothing gives {{misspelt}} a value",
-      "last.command: nothing gives {{item}} a value",
+      "inner.command: {{misspelt}} is undefined",
+      "last.command: {{item}} is undefined",
     ]);
   });
 });

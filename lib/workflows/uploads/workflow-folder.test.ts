@@ -41,7 +41,7 @@ it("reads all workflows when it opens, also in subfolders, and ignores other fil
   await reopen();
   expect(await inUse()).toEqual(["a 1 a.yaml", "b 1 common/b.yml"]);
   expect(test.logs.filter(({ level }) => level === "error")).toMatchObject([
-    { message: "workflow file refused", fields: { file: "broken.yaml" } },
+    { message: "rejected a workflow file", fields: { file: "broken.yaml" } },
   ]);
 });
 
@@ -65,7 +65,7 @@ it("follows added, changed and deleted files while it is open", async () => {
   await until(["a 2 a.yaml"]);
   await write("a.yaml", "name: a\nsteps: nothing\n");
   await vi.waitFor(
-    () => expect(test.logs.some(({ message }) => message === "workflow file refused")).toBe(true),
+    () => expect(test.logs.some(({ message }) => message === "rejected a workflow file")).toBe(true),
     { timeout: 10_000 },
   );
   expect(await inUse()).toEqual(["a 2 a.yaml"]);

@@ -8,7 +8,7 @@ import { allWorkflows, type DefinitionDeps, deleteWorkflow, findNamed } from "..
 import type { WorkflowHead } from "../store/table.ts";
 import { unwatchableTriggers, type WatchingDeps } from "../watches/unwatchable-paths.ts";
 import { lintDefinition } from "./lint.ts";
-import { type Parsed, parseStored, saveWithHeirs } from "./save-text.ts";
+import { type ParsedWorkflow, parseStored, saveWithDescendants } from "./save-text.ts";
 
 const EXTENSIONS: ReadonlySet<string> = new Set([".yaml", ".yml"]);
 /** A file is read after it has not changed for this long, milliseconds. */
@@ -55,7 +55,7 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
   watcher.on("add", load);
   watcher.on("change", load);
   watcher.on("unlink", (path) => queue(() => unload(deps, relative(folder, path))));
-  watcher.on("error", (error) => deps.log.error("workflow folder cannot be watched", { error }));
+  watcher.on("error", (error) => deps.log.error("watching the workflow folder failed", { error }));
   await new Promise<void>((resolve) => watcher.once("ready", () => resolve()));
   queue(() => unloadMissing(deps, seen));
   await work;
@@ -81,7 +81,7 @@ async function loadFile(
 ): Promise<Loaded> {
   const file = relative(folder, path);
   const refuse = (errors: readonly string[]): void =>
-    deps.log.error("workflow file refused", { file, errors });
+    deps.log.error("rejected a workflow file", { file, errors });
   let yaml: string;
   try {
     // Reading a pipe would block all other files.
@@ -93,7 +93,7 @@ async function loadFile(
   } catch {
     return {};
   }
-  const parse = (name = forcedName): Promise<Parsed> =>
+  const parse = (name = forcedName): Promise<ParsedWorkflow> =>
     parseStored(deps, yaml, { fallbackName: fileName(file), ...(name !== undefined && { name }) });
   let parsed = await parse();
   const given = parsed.definition?.name;
@@ -118,12 +118,12 @@ async function loadFile(
     refuse(parsed.errors.map(describeProblem));
     return parsed.wants === undefined ? {} : { wants: parsed.wants };
   }
-  const saved = await saveWithHeirs(deps, parsed, { yaml, source: "file", filePath: file });
+  const saved = await saveWithDescendants(deps, parsed, { yaml, source: "file", filePath: file });
   const loaded = saved.head;
   if (!saved.changed) return { loaded };
   // If the workflow in a file was renamed, the old workflow is deleted.
   if (forcedName === undefined) await unload(deps, file, loaded.name);
-  deps.log.info("workflow file loaded", {
+  deps.log.info("loaded a workflow file", {
     file,
     workflow: saved.head.name,
     revision: saved.head.revision,
@@ -157,7 +157,7 @@ async function unload(deps: FolderDeps, file: string, kept?: string): Promise<vo
   for (const head of await allWorkflows(deps)) {
     if (head.source !== "file" || head.file_path !== file || head.name === kept) continue;
     await deleteWorkflow(deps, head.name, true);
-    deps.log.info("workflow file gone", { file, workflow: head.name });
+    deps.log.info("a workflow file was removed", { file, workflow: head.name });
   }
 }
 

@@ -32,15 +32,15 @@ describe("a generator", () => {
   });
 
   it.each([
-    ["nothing()", /^no such generator: nothing\(\) \(there are uuid, /],
-    ["uuid", /^no such generator: uuid/],
-    ["constructor()", /^no such generator/],
+    ["nothing()", /^unknown generator: nothing\(\), must be one of: uuid, /],
+    ["uuid", /^unknown generator: uuid/],
+    ["constructor()", /^unknown generator/],
     ["execCmd('id')", /^execCmd: not available/],
     ["getEnvVar('AWS_SECRET_ACCESS_KEY')", /^getEnvVar: not available/],
     ["randomInt(5, 4)", /^randomInt: the second number must not be smaller/],
     ["randomString(100000)", /^randomString: the length must be 1 to 1024/],
-    ["concat('a' 'b')", /^concat: cannot read the arguments from character 1 on/],
-    ["split('a', 'b', 'c')", /^split: c is no whole number/],
+    ["concat('a' 'b')", /^concat: cannot parse the arguments at character 1/],
+    ["split('a', 'b', 'c')", /^split: c is not an integer/],
   ])("rejects %s", (source, message) => {
     expect(() => generated(source)).toThrow(message);
   });

@@ -37,7 +37,7 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   toUpper: ([text = ""]) => text.toUpperCase(),
   trim: ([text = ""]) => text.trim(),
   replace: ([text = "", from = "", to = ""]) => (from === "" ? text : text.split(from).join(to)),
-  split: ([text = "", by = ",", place = "0"]) => text.split(by).at(wholeNumber(place)) ?? "",
+  split: ([text = "", by = ",", index = "0"]) => text.split(by).at(wholeNumber(index)) ?? "",
   join: ([by = "", ...rest]) => rest.join(by),
 };
 
@@ -48,7 +48,7 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
 const REFUSED: ReadonlySet<string> = new Set(["getEnvVar", "execCmd"]);
 
 /** An unsupported generator of the reference. The parameter gets its default, or else the `fallback`. */
-export class GeneratorUnavailable extends Error {
+export class GeneratorUnavailableError extends Error {
   readonly fallback: string | undefined;
 
   constructor(message: string, fallback?: string) {
@@ -72,14 +72,14 @@ export function generate(source: string, context: GeneratorContext): string {
     // No environment variable is visible, so `getEnvVar` returns its value for a missing variable.
     const [, fallback] = name === "getEnvVar" ? argumentsOf(list, context) : [];
     if (fallback !== undefined) return fallback;
-    throw new GeneratorUnavailable(
+    throw new GeneratorUnavailableError(
       `${name}: not available, give the param a value or a default, or use a secret`,
       name === "getEnvVar" ? "" : undefined,
     );
   }
   if (generator === undefined)
     throw new Error(
-      `no such generator: ${source.slice(0, 100)} (there are ${Object.keys(GENERATORS).join(", ")})`,
+      `unknown generator: ${source.slice(0, 100)}, must be one of: ${Object.keys(GENERATORS).join(", ")}`,
     );
   try {
     return generator(argumentsOf(list, context), context).slice(0, TEXT_MAX);
@@ -94,7 +94,7 @@ function argumentsOf(list: string, { values }: GeneratorContext): string[] {
   for (ARGUMENT.lastIndex = 0; ARGUMENT.lastIndex < list.length; ) {
     const at = ARGUMENT.lastIndex;
     const found = ARGUMENT.exec(list);
-    if (found === null) throw new Error(`cannot read the arguments from character ${at + 1} on`);
+    if (found === null) throw new Error(`cannot parse the arguments at character ${at + 1}`);
     const [, double, single, bare] = found;
     const quoted = double ?? single;
     if (quoted !== undefined) args.push(renderText(quoted.replaceAll(/\\(.)/g, "$1"), values));
@@ -113,7 +113,7 @@ function bareValue(bare: string, values: Readonly<Record<string, unknown>>): str
 
 function wholeNumber(text: string): number {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isSafeInteger(value)) throw new Error(`${text} is no whole number`);
+  if (text.trim() === "" || !Number.isSafeInteger(value)) throw new Error(`${text} is not an integer`);
   return value;
 }
 

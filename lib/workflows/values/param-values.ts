@@ -1,7 +1,7 @@
 import { isGiven, neededNames, parseTemplate } from "../expressions/parse.ts";
 import { renderText } from "../expressions/render-text.ts";
 import type { Param } from "../schema/types.ts";
-import { GeneratorUnavailable, generate } from "./param-generators.ts";
+import { GeneratorUnavailableError, generate } from "./param-generators.ts";
 
 /** Given parameters, by name. */
 export interface Given {
@@ -70,7 +70,7 @@ function ownValue(
   try {
     if (param.generator !== undefined) return generate(param.generator, { now, values });
   } catch (error) {
-    const isUnavailable = error instanceof GeneratorUnavailable;
+    const isUnavailable = error instanceof GeneratorUnavailableError;
     if (!isUnavailable || param.default === undefined) {
       if (isUnavailable && error.fallback !== undefined) return error.fallback;
       problems.push(`generator of parameter ${param.name}: ${messageOf(error)}`);
@@ -95,7 +95,7 @@ function defaultValue(
   const gap = neededNames(failsOnUndefined ? template : "").find(
     (needed) => !needed.optional && !isGiven(needed, (name) => Object.hasOwn(values, name)),
   );
-  if (gap !== undefined) throw new Error(`nothing gives {{${gap.name}}} a value`);
+  if (gap !== undefined) throw new Error(`{{${gap.name}}} is undefined`);
   return renderText(template, values);
 }
 

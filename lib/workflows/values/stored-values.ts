@@ -61,7 +61,7 @@ export const moduleBase = (module: string): string => `${module}/${BASE_VALUES}`
 
 /**
  * Returns references to the values of a run by name, without reading blobs; unknown names are omitted. Values take
- * precedence over parameters and built-in variables, `fresh` over both. `module` is given for steps of a flow.
+ * precedence over parameters and built-in variables, `readTailItems` over both. `module` is given for steps of a flow.
  */
 export async function loadValueRefs(
   deps: Pick<Ports, "tables">,

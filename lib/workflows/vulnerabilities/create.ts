@@ -25,9 +25,12 @@ export const vulnerabilityBody = z.object({
   vuln_title: plainText.max(TEXT_MAX_LENGTH).optional(),
   vuln_desc: plainText.max(TEXT_MAX_LENGTH).optional(),
   vuln_poc: text,
-  severity: word.describe("critical, high, medium, low or info, as a rule; info where nothing is said"),
+  severity: word.describe("Usually critical, high, medium, low or info; default info"),
   confidence: word,
-  finding_hash: labelText.max(256).optional().describe("Findings of one hash are the same one"),
+  finding_hash: labelText
+    .max(256)
+    .optional()
+    .describe("Identifies the vulnerability: findings with the same hash are one vulnerability"),
   asset_type: word,
   asset_value: label,
   tags: z.array(labelText.max(256)).max(100).optional(),
@@ -46,14 +49,14 @@ export async function createVulnerability(
 ): Promise<VulnerabilityRecord> {
   const fields = vulnerabilityFields(data);
   if (!["vuln_title", "vuln_info", "finding_hash"].some((name) => name in fields))
-    throw new ApiError("bad_request", "vuln_title: must say what was found");
+    throw new ApiError("bad_request", "vuln_title: must not be empty");
   await emitEvents(deps, [
-    { topic: "vuln.found", tells: "vulnerability", source: "api", workspace, data: fields },
+    { topic: "vuln.found", effect: "vulnerability", source: "api", workspace, data: fields },
   ]);
   const identity = identityOf(workspace, fields);
   const held = await deps.tables.get(vulnerabilityIdentitiesTable, identityKey(identity));
   const found =
     held === undefined ? undefined : await deps.tables.get(vulnerabilitiesTable, vulnerabilityKey(held.id));
-  if (found === undefined) throw new ApiError("conflict", "The vulnerability was taken away meanwhile");
+  if (found === undefined) throw new ApiError("conflict", "The vulnerability was deleted concurrently");
   return toRecord(found);
 }

@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Filter } from "../../ranked-index/view.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { indexRecords } from "../lists/index-list.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { DEFAULT_ORG } from "../lists/organization.ts";
-import { type Listing, mapped, type PageQuery, readList } from "../lists/read-list.ts";
+import { mapped, readList } from "../lists/read-list.ts";
 import { pendingWrite } from "../lists/table.ts";
 import { type WorkspaceDeps, workspaceWrites } from "../workspaces/workspace-records.ts";
 import {
@@ -45,13 +47,11 @@ export interface VulnerabilityFilters {
   readonly asset_value?: string | undefined;
 }
 
-const TRIES_MAX = 20;
-
 /** The vulnerabilities that match the filters, newest first. Reference 1.6. */
 export async function listVulnerabilities(
   deps: ListDeps,
   filters: VulnerabilityFilters,
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<VulnerabilityRecord>> {
   return mapped(await readList(deps, vulnerabilityList, toFilters(filters), page), toRecord);
 }
@@ -66,7 +66,7 @@ function toFilters({ asset_value, severity, ...fields }: VulnerabilityFilters): 
 }
 
 export function toRecord(found: StoredVulnerability): VulnerabilityRecord {
-  const { pk: _pk, sk: _sk, listed_mark: _mark, revision: _revision, identity: _identity, ...record } = found;
+  const { pk: _pk, sk: _sk, list_token: _mark, revision: _revision, identity: _identity, ...record } = found;
   return { ...record, org_uuid: DEFAULT_ORG };
 }
 
@@ -112,7 +112,7 @@ export async function deleteVulnerability(
   deps: ListDeps & WorkspaceDeps & Pick<Ports, "ids" | "clock" | "log">,
   id: number,
 ): Promise<void> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+  const tryToDelete = async () => {
     const { pk, sk, workspace, severity, identity, revision } = await getVulnerability(deps, id);
     const at = new Date(deps.clock.now()).toISOString();
     const outcome = await deps.tables.write([
@@ -121,14 +121,16 @@ export async function deleteVulnerability(
       pendingWrite(vulnerabilityList.name, pk, deps.ids.random(), { gone: true }),
       ...(await workspaceWrites(deps, [{ workspace, add: countsOf(severity, -1) }], at)),
     ]);
-    if (!outcome.ok) continue;
+    if (!outcome.ok) return CONFLICT;
     try {
       await indexRecords(deps, vulnerabilityList, [pk]);
     } catch (error) {
       // The record is deleted; the sweep corrects the count.
-      deps.log.warn("a vulnerability that was taken away is still counted", { vulnerability: id, error });
+      deps.log.warn("updating the counters of a deleted vulnerability failed", { vulnerability: id, error });
     }
     return;
-  }
-  throw new ApiError("conflict", "The vulnerability is being changed, try again");
+  };
+  await retryOnConflict(tryToDelete, {
+    exceeded: () => new ApiError("conflict", "The vulnerability is being changed concurrently, try again"),
+  });
 }

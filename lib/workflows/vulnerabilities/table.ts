@@ -17,7 +17,7 @@ export interface StoredVulnerability extends Key {
   readonly updated_at: string;
   readonly last_seen_at: string;
   /** Id of the pending entry that was written with its last change. */
-  readonly listed_mark: string;
+  readonly list_token: string;
   /** Incremented by every change except that of `last_seen_at`; the condition of the next change. */
   readonly revision: number;
 }
@@ -86,7 +86,7 @@ export const vulnerabilityList: List<StoredVulnerability> = {
     text: asset_value,
     final: false,
   }),
-  tokenOf: ({ listed_mark }) => listed_mark,
+  tokenOf: ({ list_token }) => list_token,
   orderOf: ({ created_at, id }) => `${created_at}#${String(id).padStart(12, "0")}`,
   deletesWhenGone: false,
 };

@@ -121,7 +121,7 @@ export async function watchFiles(
     waiting.delete(file);
     if (isReady) track(deleteFileStates(deps, scheduleId, [file]));
   });
-  watcher.on("error", (error) => deps.log.error("files cannot be watched", { schedule: scheduleId, error }));
+  watcher.on("error", (error) => deps.log.error("watching files failed", { schedule: scheduleId, error }));
   await new Promise<void>((resolve) => watcher.once("ready", () => resolve()));
   const seen = await readFileStates(deps, scheduleId, spec.path);
   const old = new Map(

@@ -1,10 +1,11 @@
 import type { Ports } from "../../platform/ports.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { type CatalogReader, enabledWatchTriggers } from "../store/catalog.ts";
 import { onceKey } from "../store/trigger-tables.ts";
 import { claimOnce, hashOf } from "../triggers/dedupe.ts";
 import type { WorkspaceChanged } from "../workspaces/changed-event.ts";
 import { type Entry, foldLayers, readLayer } from "../workspaces/layers.ts";
-import { commitFire, triggerInUse, type WatchDeps } from "./fire-watch.ts";
+import { commitFire, tooManyConflicts, triggerInUse, type WatchDeps } from "./fire-watch.ts";
 import { readPattern } from "./path-pattern.ts";
 import { setWatchError, TOO_MANY_FILES, WATCHED_FILES_MAX, WATCHED_PATH_MAX_BYTES } from "./watch-errors.ts";
 
@@ -14,8 +15,6 @@ export type LayerDeps = WatchDeps &
     /** Path of the folder of all workspaces in values of runs. */
     readonly workspacesDir: string;
   };
-
-const TRIES_MAX = 5;
 
 /** How long a fired change is remembered: longer than queues retain messages, milliseconds. */
 const KNOWN_FOR_MS = 30 * 24 * 60 * 60 * 1000;
@@ -99,7 +98,7 @@ async function fireOnce(
   { file, change }: ChangedFile,
 ): Promise<void> {
   const key = onceKey(scheduleId, hashOf(`${layer}\n${file}`));
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+  const fire = async () => {
     const claim = await claimOnce(deps, key, KNOWN_FOR_MS);
     if (claim.taken || claim.write === undefined) return;
     const trigger = await triggerInUse(deps, scheduleId);
@@ -107,7 +106,8 @@ async function fireOnce(
     if (!(await deps.breaker.take(scheduleId))) throw new Error(`${scheduleId} ${deps.breaker.reason}`);
     const { write } = claim;
     const cause = { hop, ...(root_cause !== undefined && { root_cause }) };
-    if (await commitFire(deps, { ...trigger, file, change, workspace, cause, seen: () => write })) return;
-  }
-  throw new Error(`${scheduleId} could not be fired: it is being changed`);
+    const isFired = await commitFire(deps, { ...trigger, file, change, workspace, cause, seen: () => write });
+    return isFired ? undefined : CONFLICT;
+  };
+  await retryOnConflict(fire, { exceeded: () => tooManyConflicts(scheduleId) });
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Cause, composeEvents, EVENT_HOPS_MAX, type EventDeps } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { rootCauseOf, runKey, runsTable } from "../runs/table.ts";
 import type { StepActivity, StepSpan } from "../steps/step-activity.ts";
 import { headKey, workflowsTable } from "../store/table.ts";
@@ -26,8 +27,6 @@ export type WatchDeps = EventDeps &
     readonly stepActivity?: StepActivity;
     readonly workspacesDir?: string;
   };
-
-const TRIES_MAX = 3;
 
 /** The history of a watched file that its stamp does not contain. */
 export interface FileHistory {
@@ -58,7 +57,7 @@ export async function fireWatch(
   const stats = await lstat(file).catch(() => undefined);
   if (stats?.isFile() !== true) return "done";
   const stamp = stampOf(stats);
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+  const tryToFire = async () => {
     const before = await deps.tables.get(triggerStateTable, fileStateKey(scheduleId, file));
     if (before?.stamp === stamp) return "done";
     const trigger = await triggerInUse(deps, scheduleId);
@@ -77,10 +76,13 @@ export async function fireWatch(
       change: before === undefined ? "new" : "changed",
       seen: (run_id) => fileStateWrite(scheduleId, file, before, { stamp, run_id, ...cause }),
     };
-    if (await commitFire(deps, fire)) return "done";
-  }
-  return "done";
+    return (await commitFire(deps, fire)) ? "done" : CONFLICT;
+  };
+  return retryOnConflict(tryToFire, { exceeded: () => tooManyConflicts(scheduleId) });
 }
+
+export const tooManyConflicts = (scheduleId: string): Error =>
+  new Error(`too many conflicts while firing ${scheduleId}`);
 
 const strongest = (one: Cause, other: Cause): Cause => ((one.hop ?? 0) >= (other.hop ?? 0) ? one : other);
 

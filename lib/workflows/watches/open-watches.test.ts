@@ -246,7 +246,7 @@ describe("the watched path", () => {
       await test.drain(["bash"]);
     }
     const { records } = await readLog(test.deps, { topic: "schedule.triggered" });
-    expect(records[0]).toMatchObject({ error: "event loop cut: more than 8 events caused one another" });
+    expect(records[0]).toMatchObject({ error: "event loop: more than 8 events triggered one another" });
     expect(records[1]).toMatchObject({ error: "" });
     expect(await readRuns(test.deps)).toHaveLength(9);
   });

@@ -42,7 +42,7 @@ export async function openWatches(deps: WatchesDeps): Promise<Watches> {
     let watcher: Watcher | undefined;
     let problem = "";
     try {
-      if (open.size >= WATCHES_MAX) throw new Error(`more than ${WATCHES_MAX} triggers watch files`);
+      if (open.size >= WATCHES_MAX) throw new Error(`more than ${WATCHES_MAX} watch triggers`);
       const pattern = await readPattern(spec.path, deps.workspacesDir, deps.watchRoots);
       const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleId));
       const since = Date.parse(row?.updated_at ?? new Date(deps.clock.now()).toISOString());
@@ -51,7 +51,7 @@ export async function openWatches(deps: WatchesDeps): Promise<Watches> {
       });
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error);
-      deps.log.error("a watch trigger watches nothing", { schedule: scheduleId, error: problem });
+      deps.log.error("a watch trigger cannot watch its path", { schedule: scheduleId, error: problem });
     }
     open.set(scheduleId, { spec, watcher });
     await setWatchError(deps, scheduleId, problem);

@@ -33,7 +33,7 @@ export async function readPattern(
   const allowed = await Promise.all([workspacesDir, ...roots].map((root) => realPlace(resolve(root))));
   if (!allowed.some((root) => isWithin(base, root))) {
     throw new Error(
-      `the path ${path.slice(0, 200)} is outside of the workspaces and of WATCH_ROOTS: nothing fires this trigger`,
+      `the path ${path.slice(0, 200)} is outside of the workspaces and of WATCH_ROOTS, so the trigger never fires`,
     );
   }
   const glob = fixed.glob ?? [ANY_FOLDERS];

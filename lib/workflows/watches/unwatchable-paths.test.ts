@@ -8,7 +8,7 @@ import { call } from "../../testing/test-route-call.ts";
 
 const yaml = (path: string): string =>
   `name: w\ntriggers: [{name: in, type: watch, path: "${path}"}, {name: hand, type: manual}]\nsteps: [{name: s, type: bash, command: ls}]\n`;
-const WHY = "must lie in the workspaces: machines share no other files";
+const WHY = "must be in the workspaces, because machines share no other files";
 
 let test: TestDeps;
 beforeEach(async () => {

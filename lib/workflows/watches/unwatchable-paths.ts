@@ -20,7 +20,7 @@ export async function unwatchableReason(
     const { base } = fixedPart(spec.path, SHARED_WORKSPACES_DIR);
     return isWithin(base, SHARED_WORKSPACES_DIR)
       ? undefined
-      : "must lie in the workspaces: machines share no other files";
+      : "must be in the workspaces, because machines share no other files";
   }
   return readPattern(spec.path, workspacesDir, watchRoots).then(
     () => undefined,

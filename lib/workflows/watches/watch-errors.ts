@@ -18,4 +18,4 @@ export async function setWatchError(
   await tables.update(schedulesTable, scheduleKey(scheduleId), { set: { error } }, [["pk", "exists"]]);
 }
 
-export const TOO_MANY_FILES = `more than ${WATCHED_FILES_MAX} files: the others are not watched`;
+export const TOO_MANY_FILES = `more than ${WATCHED_FILES_MAX} files: further files are not watched`;

@@ -46,10 +46,10 @@ export async function proveCaller(
   if (trigger.auth === "none") return undefined;
   const secret = await webhookSecret(deps, webhookId);
   if (trigger.auth === "key") {
-    if (!isSameText(sentKey(call), secret)) throw refused("key: is missing or wrong");
+    if (!isSameText(sentKey(call), secret)) throw refused("key: is missing or invalid");
     return undefined;
   }
-  if (call.method === "GET") throw refused("a signature comes with POST");
+  if (call.method === "GET") throw refused("a signature requires POST");
   if (trigger.auth === "hmac-body") {
     const signature = checkSignature(call, "x-hub-signature-256", secret, call.body);
     return { signature, onceForMs: BODY_ONCE_MS };
@@ -59,7 +59,7 @@ export async function proveCaller(
   const signature = checkSignature(call, "x-weft-signature", secret, `${timestamp}.${call.body}`);
   const age = Math.abs(deps.clock.now() - Number(timestamp) * 1_000);
   if (!SECONDS.test(timestamp) || age > toleranceMs)
-    throw refused("x-weft-timestamp: must be the time now, in seconds");
+    throw refused("x-weft-timestamp: must be the current time in seconds");
   // Twice the tolerance, since the request's time may be ahead by the tolerance.
   return { signature, onceForMs: 2 * toleranceMs };
 }
@@ -67,7 +67,7 @@ export async function proveCaller(
 function checkSignature(call: WebhookCall, header: string, secret: string, text: string): string {
   const expected = `sha256=${createHmac("sha256", secret).update(text).digest("hex")}`;
   if (!isSameText(shortened(call.headers[header]).toLowerCase(), expected))
-    throw refused(`${header}: is missing or wrong`);
+    throw refused(`${header}: is missing or invalid`);
   return expected;
 }
 

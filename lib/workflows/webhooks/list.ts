@@ -1,6 +1,6 @@
 import * as z from "zod";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Listing, PageQuery } from "../lists/read-list.ts";
 import { scheduleRows } from "../schedules/list.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { webhookSecret } from "./caller.ts";
@@ -9,7 +9,7 @@ import { webhookSecret } from "./caller.ts";
 export const webhookRecord = z
   .object({
     id: z.string(),
-    url: z.string().describe("Path below the address of this service"),
+    url: z.string().describe("Path relative to the URL of this service"),
     secret: z.string(),
     auth: z.enum(["key", "hmac", "hmac-body", "none"]),
     schedule_id: z.string(),
@@ -27,7 +27,7 @@ type WebhookRecord = z.infer<typeof webhookRecord>;
 /** The webhooks of all workflows, newest first. Reference 1.8. */
 export async function listWebhooks(
   deps: Pick<Ports, "tables" | "clock"> & { readonly catalog: CatalogReader },
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<WebhookRecord>> {
   const { total, rows } = await scheduleRows(deps, { trigger_type: "webhook" }, page);
   const records = await Promise.all(

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Write } from "../../platform/tables.ts";
+import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { findNamed } from "../store/store.ts";
 import {
   onceKey,
@@ -22,7 +23,7 @@ export type WebhookDeps = StartTriggeredRunDeps & {
 };
 
 /** Response to the caller of a webhook. */
-export const receivedAnswer = z
+export const receiveResponse = z
   .object({
     message: z.string(),
     event_id: z.string().optional(),
@@ -36,7 +37,6 @@ export const receivedAnswer = z
 const ID_MAX_LENGTH = 64;
 const ONCE_KEY_MAX_LENGTH = 256;
 const IDEMPOTENT_MS = 24 * 3_600_000;
-const TRIES_MAX = 3;
 
 /**
  * Handles a request to a webhook: publishes a `webhook.received` event with the request's content, and starts its run.
@@ -48,7 +48,7 @@ export async function receiveWebhook(
   webhookId: string,
   call: WebhookCall,
   data: Readonly<Record<string, unknown>>,
-): Promise<z.infer<typeof receivedAnswer>> {
+): Promise<z.infer<typeof receiveResponse>> {
   const schedule = await scheduleAt(deps, webhookId);
   const { spec } = schedule;
   if (!deps.receiverEnabled || !schedule.enabled || spec.type !== "webhook") throw unknown();
@@ -59,7 +59,7 @@ export async function receiveWebhook(
   if (!(await deps.breaker.take(schedule.schedule_id)))
     throw new ApiError("too_many_requests", `The webhook ${deps.breaker.reason}, try again later`);
   const match = matchOf(schedule, revision, "webhook");
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+  const receive = async () => {
     const claims = await claimsOf(deps, schedule, proof, call);
     if (claims === undefined)
       return {
@@ -76,7 +76,7 @@ export async function receiveWebhook(
       data,
     };
     const fired = await startTriggeredRun(deps, schedule, match, draft, claims);
-    if (fired === undefined) continue;
+    if (fired === undefined) return CONFLICT;
     return {
       message: "Webhook received",
       event_id: `evt_${fired.eventId}`,
@@ -84,8 +84,10 @@ export async function receiveWebhook(
       workflow: schedule.workflow,
       triggered_workflows: [...fired.workflows],
     };
-  }
-  throw new ApiError("conflict", "The webhook could not be recorded, try again");
+  };
+  return retryOnConflict(receive, {
+    exceeded: () => new ApiError("conflict", "The webhook could not be recorded, try again"),
+  });
 }
 
 async function scheduleAt(deps: WebhookDeps, webhookId: string): Promise<StoredSchedule> {

@@ -18,7 +18,7 @@ const temporaryName = (path: string): string =>
   `.weft-${createHash("sha256").update(path).digest("hex").slice(0, 16)}`;
 
 /** An entry of the folder, from its metadata only. */
-export type Seen =
+export type ScannedEntry =
   | { readonly kind: "file"; readonly bytes: number; readonly mtimeMs: number; readonly mode: number }
   | { readonly kind: "link"; readonly link: string }
   | { readonly kind: "folder" };
@@ -26,8 +26,8 @@ export type Seen =
 /**
  * Returns all entries of a folder by path, without reading files; folders only if they are empty. Skips special files.
  */
-export async function scanFolder(root: string): Promise<Map<string, Seen>> {
-  const found = new Map<string, Seen>();
+export async function scanFolder(root: string): Promise<Map<string, ScannedEntry>> {
+  const found = new Map<string, ScannedEntry>();
   const walk = async (below: string): Promise<void> => {
     let empty = true;
     for await (const entry of await opendir(join(root, below))) {
@@ -36,10 +36,10 @@ export async function scanFolder(root: string): Promise<Map<string, Seen>> {
       const path = below === "" ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) await walk(path);
       else {
-        const seen = await seenAt(join(root, path));
+        const seen = await scanEntry(join(root, path));
         if (seen !== undefined) found.set(path, seen);
       }
-      if (found.size > ENTRIES_MAX) throw new TooManyEntries();
+      if (found.size > ENTRIES_MAX) throw new TooManyEntriesError();
     }
     if (empty && below !== "") found.set(below, { kind: "folder" });
   };
@@ -48,15 +48,15 @@ export async function scanFolder(root: string): Promise<Map<string, Seen>> {
 }
 
 /** The workspace has more entries than can be shared. */
-export class TooManyEntries extends Error {
+export class TooManyEntriesError extends Error {
   constructor() {
-    super(`the workspace holds more than ${ENTRIES_MAX} files`);
-    this.name = "TooManyEntries";
+    super(`the workspace has more than ${ENTRIES_MAX} files`);
+    this.name = "TooManyEntriesError";
   }
 }
 
 /** Undefined if nothing exists there, or if it is neither a file, nor a link, nor a folder. */
-export async function seenAt(path: string): Promise<Seen | undefined> {
+export async function scanEntry(path: string): Promise<ScannedEntry | undefined> {
   const info = await lstat(path).catch(absent);
   if (info?.isSymbolicLink() === true) return { kind: "link", link: await readlink(path) };
   if (info?.isDirectory() === true) return { kind: "folder" };
@@ -65,7 +65,7 @@ export async function seenAt(path: string): Promise<Seen | undefined> {
   return { kind: "file", bytes: info.size, mtimeMs: info.mtimeMs, mode };
 }
 
-export function sameSeen(one: Seen | undefined, other: Seen | undefined): boolean {
+export function isSameScan(one: ScannedEntry | undefined, other: ScannedEntry | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   if (one.kind === "file")
     return (
@@ -88,7 +88,7 @@ export async function hashOf(path: string): Promise<string> {
  */
 export async function removeEntry(root: string, path: string): Promise<void> {
   if (!(await leadsInside(root, path))) return;
-  const seen = await seenAt(join(root, path));
+  const seen = await scanEntry(join(root, path));
   if (seen === undefined || seen.kind === "folder") await removeEmpty(root, path);
   else {
     await rm(join(root, path), { force: true });
@@ -110,7 +110,7 @@ async function removeEmpty(root: string, path: string): Promise<void> {
  * Writes an entry at a path below the root, replacing the existing one. `content` returns a file's bytes. Throws if
  * they do not match the entry's hash; then nothing changes.
  */
-export async function layEntry(
+export async function writeEntry(
   root: string,
   path: string,
   entry: Entry,
@@ -120,7 +120,7 @@ export async function layEntry(
   if (!(await leadsInside(root, path))) await clearWay(root, path);
   await mkdir(dirname(target), { recursive: true });
   if ("folder" in entry) {
-    const there = await seenAt(target);
+    const there = await scanEntry(target);
     if (there !== undefined && there.kind !== "folder") await unlink(target);
     await mkdir(target, { recursive: true });
     return;
@@ -130,7 +130,7 @@ export async function layEntry(
   try {
     if ("link" in entry) await symlink(entry.link, temporary);
     else await writeContent(temporary, entry.sha256, entry.mode, await content(entry.sha256));
-    if ((await seenAt(target))?.kind === "folder") await rm(target, { recursive: true });
+    if ((await scanEntry(target))?.kind === "folder") await rm(target, { recursive: true });
     await rename(temporary, target);
   } finally {
     await rm(temporary, { force: true });
@@ -152,13 +152,13 @@ async function writeContent(
   };
   await pipeline(hashing(content), createWriteStream(path, { mode }));
   await chmod(path, mode);
-  if (hash.digest("hex") !== sha256) throw new Error("a file of the workspace came otherwise than it went");
+  if (hash.digest("hex") !== sha256) throw new Error("a file of the workspace differs from the uploaded one");
 }
 
 /** Returns false if a folder on the path is a link or a file: links may lead anywhere. */
 async function leadsInside(root: string, path: string): Promise<boolean> {
   for (const folder of foldersOf(path)) {
-    const seen = await seenAt(join(root, folder));
+    const seen = await scanEntry(join(root, folder));
     if (seen !== undefined && seen.kind !== "folder") return false;
   }
   return true;
@@ -166,7 +166,7 @@ async function leadsInside(root: string, path: string): Promise<boolean> {
 
 async function clearWay(root: string, path: string): Promise<void> {
   for (const folder of foldersOf(path)) {
-    const seen = await seenAt(join(root, folder));
+    const seen = await scanEntry(join(root, folder));
     if (seen !== undefined && seen.kind !== "folder") {
       await unlink(join(root, folder));
       return;

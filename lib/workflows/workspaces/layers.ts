@@ -32,7 +32,7 @@ export const layerKey = (workspace: string, id: string): string => `${folderOf(w
 /** Throws if the layer is missing or invalid. */
 export async function readLayer(blobs: Ports["blobs"], key: string): Promise<Changes> {
   const bytes = await blobs.get(key);
-  if (bytes === undefined) throw new Error(`a layer of a workspace is gone: ${key}`);
+  if (bytes === undefined) throw new Error(`a layer of a workspace is missing: ${key}`);
   const changes = JSON.parse(Buffer.from(bytes).toString("utf8")) as Changes;
   for (const path of Object.keys(changes)) checkPath(path);
   return changes;

@@ -1,8 +1,9 @@
 import * as z from "zod";
+import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { DEFAULT_ORG } from "../lists/organization.ts";
-import { type Listing, mapped, type PageQuery, readList } from "../lists/read-list.ts";
+import { mapped, readList } from "../lists/read-list.ts";
 import { type StoredWorkspaceRecord, workspaceList } from "./workspace-records.ts";
 
 const count = z.int();
@@ -14,14 +15,18 @@ export const workspaceRecord = z
     name: z.string(),
     org_uuid: z.string(),
     data_source: z.string(),
-    total_assets: count.describe("Its assets, or what workflows reported, where that is more"),
-    total_subdomains: count.describe("As workflows reported it, like all totals below"),
+    total_assets: count.describe(
+      "Number of its assets, or the number that workflows reported if that is larger",
+    ),
+    total_subdomains: count.describe("Number that workflows reported, like all totals below"),
     total_urls: count,
     total_ips: count,
     total_links: count,
     total_content: count,
     total_archive: count,
-    total_vulns: count.describe("Its vulnerabilities, or what workflows reported, where that is more"),
+    total_vulns: count.describe(
+      "Number of its vulnerabilities, or the number that workflows reported if that is larger",
+    ),
     vuln_critical: count,
     vuln_high: count,
     vuln_medium: count,
@@ -39,7 +44,7 @@ export type WorkspaceRecord = z.infer<typeof workspaceRecord>;
 export async function listWorkspaces(
   deps: ListDeps,
   search: string | undefined,
-  page: PageQuery,
+  page: PageRequest,
 ): Promise<Listing<WorkspaceRecord>> {
   const filters: Filter[] = search === undefined ? [] : [{ contains: search }];
   return mapped(await readList(deps, workspaceList, filters, page), toWorkspaceRecord);

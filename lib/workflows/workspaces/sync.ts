@@ -1,16 +1,16 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Ports } from "../../platform/ports.ts";
-import { StepFailed } from "../engine/step-failure.ts";
+import { StepFailedError } from "../engine/step-failure.ts";
 import {
   hashOf,
-  layEntry,
+  isSameScan,
   removeEntry,
-  type Seen,
-  sameSeen,
+  type ScannedEntry,
+  scanEntry,
   scanFolder,
-  seenAt,
-  TooManyEntries,
+  TooManyEntriesError,
+  writeEntry,
 } from "./folder.ts";
 import {
   type Changes,
@@ -38,7 +38,7 @@ export interface WorkspaceSync {
 }
 
 export interface OpenWorkspace {
-  /** Sends the changes of the folder; undefined if there are none. Throws StepFailed. */
+  /** Sends the changes of the folder; undefined if nothing changed. Throws StepFailedError. */
   finish(): Promise<WorkspaceChange | undefined>;
   /** Sends nothing; changes of the folder stay as they are. */
   leave(): void;
@@ -47,7 +47,7 @@ export interface OpenWorkspace {
 /** An entry as it was last shared, and its metadata in the folder at that time. */
 interface Shared {
   readonly entry: Entry;
-  readonly seen: Seen;
+  readonly seen: ScannedEntry;
 }
 
 /** The state of a workspace's folder on this machine. */
@@ -114,7 +114,7 @@ export function workspaceSync(
                 ...(base === undefined ? {} : { base }),
               };
             } catch (error) {
-              if (error instanceof TooManyEntries) throw new StepFailed(error.message);
+              if (error instanceof TooManyEntriesError) throw new StepFailedError(error.message);
               throw error;
             } finally {
               leave();
@@ -144,21 +144,21 @@ async function apply(
     if (!sameEntry(state.entries.get(path)?.entry, entry)) differing.set(path, entry);
   const content = async (sha256: string): Promise<AsyncIterable<Uint8Array>> => {
     const stream = await deps.blobs.stream(contentKey(workspace, sha256));
-    if (stream === undefined) throw new Error("a file of the workspace is gone from the blob store");
+    if (stream === undefined) throw new Error("a file of the workspace is missing in the blob store");
     return stream;
   };
   const change = async ([path, entry]: readonly [string, Entry | undefined]): Promise<void> => {
     const shared = state.entries.get(path);
-    const seen = await seenAt(join(root, path));
-    if (state.working > 0 && !sameSeen(seen, shared?.seen)) return;
+    const seen = await scanEntry(join(root, path));
+    if (state.working > 0 && !isSameScan(seen, shared?.seen)) return;
     if (entry === undefined) {
       await removeEntry(root, path);
       state.entries.delete(path);
       return;
     }
     if (seen?.kind !== "file" || !("sha256" in entry) || !(await holds(join(root, path), seen, entry)))
-      await layEntry(root, path, entry, content);
-    const now = await seenAt(join(root, path));
+      await writeEntry(root, path, entry, content);
+    const now = await scanEntry(join(root, path));
     if (now !== undefined) state.entries.set(path, { entry, seen: now });
   };
   // Entries are deleted first: a file may replace a folder.
@@ -174,7 +174,7 @@ async function apply(
 }
 
 /** Whether the file is already up to date, as after a start without a stored state. */
-async function holds(path: string, seen: Seen & { kind: "file" }, entry: Entry): Promise<boolean> {
+async function holds(path: string, seen: ScannedEntry & { kind: "file" }, entry: Entry): Promise<boolean> {
   if (!("sha256" in entry) || seen.bytes !== entry.bytes || seen.mode !== entry.mode) return false;
   return (await hashOf(path)) === entry.sha256;
 }
@@ -203,7 +203,7 @@ async function send(
   const found = await scanFolder(root);
   const changes: Record<string, Entry | null> = {};
   for (const path of state.entries.keys()) if (!found.has(path)) changes[path] = null;
-  const changed = [...found].filter(([path, seen]) => !sameSeen(seen, state.entries.get(path)?.seen));
+  const changed = [...found].filter(([path, seen]) => !isSameScan(seen, state.entries.get(path)?.seen));
   await inParallel(changed, async ([path, seen]) => {
     const shared = await share(deps, workspace, root, path, seen, state.entries.get(path));
     if (shared === undefined) {
@@ -228,10 +228,10 @@ async function share(
   workspace: string,
   root: string,
   path: string,
-  first: Seen,
+  first: ScannedEntry,
   before: Shared | undefined,
 ): Promise<Shared | undefined> {
-  let seen: Seen | undefined = first;
+  let seen: ScannedEntry | undefined = first;
   for (let tries = 1; seen !== undefined; tries += 1) {
     if (seen.kind === "link") return { entry: { link: seen.link }, seen };
     if (seen.kind === "folder") return { entry: { folder: true }, seen };
@@ -242,11 +242,11 @@ async function share(
       const key = contentKey(workspace, sha256);
       const known = before !== undefined && "sha256" in before.entry && before.entry.sha256 === sha256;
       if (!known && (await deps.blobs.head(key)) === undefined) await deps.blobs.putFile(key, file);
-      const after = await seenAt(file);
-      if (sameSeen(seen, after)) return { entry, seen };
-      if (tries >= SEND_TRIES) throw new StepFailed(`workspace: ${path} goes on changing after the step`);
+      const after = await scanEntry(file);
+      if (isSameScan(seen, after)) return { entry, seen };
+      if (tries >= SEND_TRIES) throw new StepFailedError(`workspace: ${path} keeps changing after the step`);
       seen = after;
-    } else seen = await seenAt(file);
+    } else seen = await scanEntry(file);
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { CreateBucketCommand, HeadBucketCommand, type S3Client } from "@aws-sdk/client-s3";
 import { type AwsClients, awsClients, type Environment } from "../clients.ts";
-import { faulting } from "../faults.ts";
+import { withFaults } from "../faults.ts";
 import { type Pause, systemPause } from "../retries.ts";
 import type { Blueprint } from "./blueprint.ts";
 import { provisionQueues } from "./queues.ts";
@@ -12,7 +12,7 @@ const TABLES_AT_ONCE = 5;
 
 async function provisionBucket(client: S3Client, Bucket: string): Promise<void> {
   try {
-    await faulting(() => client.send(new HeadBucketCommand({ Bucket })));
+    await withFaults(() => client.send(new HeadBucketCommand({ Bucket })));
     return;
   } catch (error) {
     if (!(error instanceof Error) || (error.name !== "NotFound" && error.name !== "NoSuchBucket"))
@@ -20,11 +20,11 @@ async function provisionBucket(client: S3Client, Bucket: string): Promise<void> 
   }
   const region = await client.config.region();
   // S3 rejects its first region as a location constraint.
-  const place =
+  const location =
     region === "us-east-1"
       ? {}
       : { CreateBucketConfiguration: { LocationConstraint: region as "eu-west-1" } };
-  await faulting(() => client.send(new CreateBucketCommand({ Bucket, ...place })));
+  await withFaults(() => client.send(new CreateBucketCommand({ Bucket, ...location })));
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   SetQueueAttributesCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
-import { faulting } from "../faults.ts";
+import { withFaults } from "../faults.ts";
 import type { QueueBlueprint } from "./blueprint.ts";
 
 export interface ProvisionedQueue {
@@ -19,7 +19,7 @@ export type ProvisionedQueues = ReadonlyMap<string, ProvisionedQueue>;
 
 async function find(client: SQSClient, name: string): Promise<string | undefined> {
   try {
-    return (await faulting(() => client.send(new GetQueueUrlCommand({ QueueName: name })))).QueueUrl;
+    return (await withFaults(() => client.send(new GetQueueUrlCommand({ QueueName: name })))).QueueUrl;
   } catch (error) {
     if (error instanceof QueueDoesNotExist) return undefined;
     throw error;
@@ -49,14 +49,14 @@ async function provisionQueue(
   if (url === undefined) {
     const attributes = { ...Attributes, ...(fifo ? { FifoQueue: "true" } : {}) };
     const command = new CreateQueueCommand({ QueueName: name, Attributes: attributes });
-    url = (await faulting(() => client.send(command))).QueueUrl;
+    url = (await withFaults(() => client.send(command))).QueueUrl;
   } else if (Object.keys(Attributes).length > 0) {
     const command = new SetQueueAttributesCommand({ QueueUrl: url, Attributes });
-    await faulting(() => client.send(command));
+    await withFaults(() => client.send(command));
   }
   const asked = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["QueueArn"] });
-  const arn = (await faulting(() => client.send(asked))).Attributes?.QueueArn;
-  if (url === undefined || arn === undefined) throw new Error(`SQS does not say where the queue ${name} is`);
+  const arn = (await withFaults(() => client.send(asked))).Attributes?.QueueArn;
+  if (url === undefined || arn === undefined) throw new Error(`SQS returned no URL of the queue ${name}`);
   return { url, arn };
 }
 
@@ -70,7 +70,7 @@ export async function provisionQueues(
   while (left.length > 0) {
     const ready = left.filter(({ deadLetter }) => deadLetter === undefined || done.has(deadLetter.queue));
     if (ready.length === 0) {
-      throw new Error(`no dead-letter queue is there for ${left.map(({ name }) => name).join(", ")}`);
+      throw new Error(`no dead-letter queue for ${left.map(({ name }) => name).join(", ")}`);
     }
     for (const queue of ready) {
       const target = queue.deadLetter === undefined ? undefined : done.get(queue.deadLetter.queue)?.arn;

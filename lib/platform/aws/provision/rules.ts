@@ -10,14 +10,14 @@ import {
 } from "@aws-sdk/client-eventbridge";
 import { SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { FIRE_QUEUE, SCHEDULE_RULES } from "../../scheduler.ts";
-import { faulting } from "../faults.ts";
-import { inStack } from "../table-layout.ts";
+import { withFaults } from "../faults.ts";
+import { withStackName } from "../table-layout.ts";
 import type { RuleBlueprint, TargetBlueprint } from "./blueprint.ts";
 import type { ProvisionedQueue, ProvisionedQueues } from "./queues.ts";
 
 export async function provisionBus(client: EventBridgeClient, name: string): Promise<void> {
   try {
-    await faulting(() => client.send(new CreateEventBusCommand({ Name: name })));
+    await withFaults(() => client.send(new CreateEventBusCommand({ Name: name })));
   } catch (error) {
     if (!(error instanceof ResourceAlreadyExistsException)) throw error;
   }
@@ -25,7 +25,7 @@ export async function provisionBus(client: EventBridgeClient, name: string): Pro
 
 function queueOf(queues: ProvisionedQueues, name: string): ProvisionedQueue {
   const queue = queues.get(name);
-  if (queue === undefined) throw new Error(`a rule names a queue that is not there: ${name}`);
+  if (queue === undefined) throw new Error(`a rule refers to the queue ${name}, which does not exist`);
   return queue;
 }
 
@@ -55,19 +55,19 @@ async function provisionRule(
       ? { EventPattern: JSON.stringify(when.pattern) }
       : { ScheduleExpression: when.schedule }),
   });
-  const { RuleArn } = await faulting(() => client.send(rule));
-  if (RuleArn === undefined) throw new Error(`EventBridge does not say where the rule ${name} is`);
+  const { RuleArn } = await withFaults(() => client.send(rule));
+  if (RuleArn === undefined) throw new Error(`EventBridge returned no ARN of the rule ${name}`);
   const Targets = targets.map((target) => toTarget(queues, target));
-  const put = await faulting(() => client.send(new PutTargetsCommand({ Rule: name, ...on, Targets })));
+  const put = await withFaults(() => client.send(new PutTargetsCommand({ Rule: name, ...on, Targets })));
   const [refused] = put.FailedEntries ?? [];
   if (refused !== undefined)
-    throw new Error(`EventBridge refused a target of ${name}: ${refused.ErrorMessage ?? refused.ErrorCode}`);
-  const listed = await faulting(() => client.send(new ListTargetsByRuleCommand({ Rule: name, ...on })));
+    throw new Error(`EventBridge rejected a target of ${name}: ${refused.ErrorMessage ?? refused.ErrorCode}`);
+  const listed = await withFaults(() => client.send(new ListTargetsByRuleCommand({ Rule: name, ...on })));
   const Ids = (listed.Targets ?? []).flatMap(({ Id }) =>
     Id === undefined || targets.some(({ id }) => id === Id) ? [] : [Id],
   );
   if (Ids.length > 0) {
-    await faulting(() => client.send(new RemoveTargetsCommand({ Rule: name, ...on, Ids })));
+    await withFaults(() => client.send(new RemoveTargetsCommand({ Rule: name, ...on, Ids })));
   }
   return RuleArn;
 }
@@ -87,10 +87,10 @@ async function allow(client: SQSClient, queue: ProvisionedQueue, ruleArns: reado
     ],
   };
   const Attributes = { Policy: JSON.stringify(policy) };
-  await faulting(() => client.send(new SetQueueAttributesCommand({ QueueUrl: queue.url, Attributes })));
+  await withFaults(() => client.send(new SetQueueAttributesCommand({ QueueUrl: queue.url, Attributes })));
 }
 
-const FIRE = inStack("", FIRE_QUEUE);
+const FIRE = withStackName("", FIRE_QUEUE);
 
 /**
  * The ARN pattern of the scheduler's rules of the same stack, which may send to the queue in addition to the
@@ -98,7 +98,7 @@ const FIRE = inStack("", FIRE_QUEUE);
  */
 function furtherRules(queue: string, ruleArn: string): string[] {
   if (!queue.endsWith(FIRE)) return [];
-  const rules = inStack(queue.slice(0, -FIRE.length), SCHEDULE_RULES);
+  const rules = withStackName(queue.slice(0, -FIRE.length), SCHEDULE_RULES);
   return [ruleArn.replace(/:rule\/.*$/, `:rule/${rules}*`)];
 }
 

@@ -10,7 +10,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { PlatformFault } from "../../faults.ts";
 import type { IndexSpec } from "../../tables.ts";
-import { faulting } from "../faults.ts";
+import { withFaults } from "../faults.ts";
 import type { Pause } from "../retries.ts";
 import type { TableBlueprint } from "./blueprint.ts";
 
@@ -39,7 +39,7 @@ const ITEM_KEY: IndexSpec = { pk: "pk", sk: "sk" };
 
 async function describe(client: DynamoDBClient, name: string): Promise<TableDescription | undefined> {
   try {
-    return (await faulting(() => client.send(new DescribeTableCommand({ TableName: name })))).Table;
+    return (await withFaults(() => client.send(new DescribeTableCommand({ TableName: name })))).Table;
   } catch (error) {
     if (error instanceof ResourceNotFoundException) return undefined;
     throw error;
@@ -73,7 +73,7 @@ async function create(client: DynamoDBClient, { name, indexes }: TableBlueprint)
       : { GlobalSecondaryIndexes: specs.map(([index, spec]) => toIndex(index, spec)) }),
   });
   try {
-    await faulting(() => client.send(command));
+    await withFaults(() => client.send(command));
   } catch (error) {
     // A concurrent call is creating it.
     if (!(error instanceof ResourceInUseException)) throw error;
@@ -97,11 +97,12 @@ export async function provisionTable(
   const { name, indexes } = blueprint;
   if ((await describe(client, name)) === undefined) await create(client, blueprint);
   let table = await untilReady(client, pause, name);
-  if (!hasKeys(table.KeySchema, ITEM_KEY)) throw new Error(`the table ${name} has other keys than pk and sk`);
+  if (!hasKeys(table.KeySchema, ITEM_KEY)) throw new Error(`the keys of the table ${name} are not pk and sk`);
   for (const [index, spec] of Object.entries(indexes)) {
     const present = table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === index);
     if (present !== undefined) {
-      if (!hasKeys(present.KeySchema, spec)) throw new Error(`the index ${index} of ${name} has other keys`);
+      if (!hasKeys(present.KeySchema, spec))
+        throw new Error(`the index ${index} of ${name} has different keys`);
       continue;
     }
     // DynamoDB creates one index at a time.
@@ -110,7 +111,7 @@ export async function provisionTable(
       AttributeDefinitions: attributesOf([ITEM_KEY, ...Object.values(indexes)]),
       GlobalSecondaryIndexUpdates: [{ Create: toIndex(index, spec) }],
     });
-    await faulting(() => client.send(command));
+    await withFaults(() => client.send(command));
     table = await untilReady(client, pause, name);
   }
 }

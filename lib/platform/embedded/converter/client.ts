@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Conversion, Converted, Converter } from "../../converter.ts";
+import type { Conversion, ConversionResult, Converter } from "../../converter.ts";
 import { PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
 import type { FromConverter, ToConverter } from "./protocol.ts";
@@ -36,7 +36,7 @@ export interface ConverterProcess extends Converter {
 
 interface Job {
   readonly conversion: Conversion;
-  resolve(converted: Converted): void;
+  resolve(converted: ConversionResult): void;
   reject(error: unknown): void;
 }
 
@@ -100,7 +100,10 @@ export function converterProcess(options: ConverterOptions): ConverterProcess {
     return started;
   };
 
-  const convert = async ({ child, ready, gone }: Running, conversion: Conversion): Promise<Converted> => {
+  const convert = async (
+    { child, ready, gone }: Running,
+    conversion: Conversion,
+  ): Promise<ConversionResult> => {
     await ready;
     lastId += 1;
     const id = lastId;
@@ -109,10 +112,10 @@ export function converterProcess(options: ConverterOptions): ConverterProcess {
       isLate = true;
       child.kill("SIGKILL");
     }, conversionLimitMs);
-    const { promise, resolve } = Promise.withResolvers<Converted>();
+    const { promise, resolve } = Promise.withResolvers<ConversionResult>();
     const answered = (message: FromConverter): void => {
       if (message.kind === "ready" || message.id !== id) return;
-      if (message.kind === "refused") log.info("content was not converted", { why: message.why });
+      if (message.kind === "refused") log.info("converting content failed", { why: message.why });
       resolve(
         message.kind === "converted" ? { ok: true, value: message.value } : { ok: false, reason: "refused" },
       );
@@ -120,10 +123,10 @@ export function converterProcess(options: ConverterOptions): ConverterProcess {
     child.on("message", answered);
     try {
       child.send({ id, conversion } satisfies ToConverter, () => undefined);
-      const ended = gone.then(({ code, signal }): Converted => {
+      const ended = gone.then(({ code, signal }): ConversionResult => {
         if (isLate) return { ok: false, reason: "timeout" };
         if (code === HEAP_FULL.code || signal === HEAP_FULL.signal) return { ok: false, reason: "memory" };
-        throw new PlatformFault("unavailable", "the process of conversions ended");
+        throw new PlatformFault("unavailable", "the converter process ended");
       });
       return await Promise.race([promise, ended]);
     } finally {
@@ -168,7 +171,7 @@ export function converterProcess(options: ConverterOptions): ConverterProcess {
       new Promise((resolve, reject) => {
         if (isClosed) throw new PlatformFault("unavailable", "the converter is closed");
         if (waiting.length >= WAITING_MAX)
-          throw new PlatformFault("throttled", "too much waits to be converted");
+          throw new PlatformFault("throttled", "too many conversions are waiting");
         waiting.push({ conversion, resolve, reject });
         void serve();
       }),

@@ -1,11 +1,37 @@
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { isMainThread } from "node:worker_threads";
 import type { CommandOutcome, CommandRequest, Commands } from "../../commands.ts";
 import type { Log } from "../../log.ts";
 import { type ScriptMessage, type ScriptReply, toMessage, toOutcome } from "../../scripts/script-messages.ts";
 import type { Scripts } from "../../scripts.ts";
 import { CommandProcesses } from "./command-processes.ts";
-import { concealEnvironment } from "./conceal.ts";
 import { RunnerLink } from "./link.ts";
 import { BASE_ENV_NAMES } from "./protocol.ts";
+
+/** Index, after the name, of the field of `/proc/self/stat` that gives the address of the initial environment. */
+const ENV_START = 47;
+const ENV_END = 48;
+
+/**
+ * Erases this process's initial environment, which may contain keys, from where its children could read it
+ * (`/proc/PID/environ`). `process.env` does not change. Throws if the system does not permit it.
+ */
+export function concealEnvironment(): void {
+  if (process.platform !== "linux" || !isMainThread) return;
+  // Setting a variable copies it; the original text is no longer used.
+  for (const [name, value] of Object.entries(process.env)) process.env[name] = value;
+  const stat = readFileSync("/proc/self/stat", "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const start = Number(fields[ENV_START]);
+  const length = Number(fields[ENV_END]) - start;
+  if (!(start > 0 && length > 0)) return;
+  const memory = openSync("/proc/self/mem", "r+");
+  try {
+    writeSync(memory, Buffer.alloc(length), 0, length, start);
+  } finally {
+    closeSync(memory);
+  }
+}
 
 /** A runner process uses some 50 MB, and restarts within 0.1 s. */
 const IDLE_MS = 3 * 60_000;
@@ -43,7 +69,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   try {
     concealEnvironment();
   } catch (error) {
-    log.warn("steps may read the variables that the server was started with", { error: String(error) });
+    log.warn("the environment of the server cannot be hidden from steps", { error: String(error) });
   }
   const shared = { env: options.baseEnv ?? inheritedEnv(), log, idleMs };
   const program = new URL("./commands.ts", import.meta.url);
@@ -66,7 +92,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     commands: { run: (request) => commands.run(request) },
     scripts: {
       run: async (request) =>
-        toOutcome(await scripts.request(toMessage(request), request.signal, request.ask)),
+        toOutcome(await scripts.request(toMessage(request), request.signal, request.callHost)),
     },
     get scriptsPid() {
       return scripts.pid;

@@ -1,12 +1,12 @@
-import { type Launched, launch } from "./node-spawner.ts";
-import type { End, Limits, Processes } from "./processes.ts";
+import { type LaunchedProcess, launchProcess } from "./node-spawner.ts";
+import type { ProcessEnd, Processes, ProcessLimits } from "./processes.ts";
 import { TOKEN_VARIABLE } from "./protocol.ts";
 
 /** Milliseconds to keep reading from a pipe that a process outside the group holds open. */
 const DRAIN_MS = 250;
 const STDERR_KEPT_BYTES = 4 * 1024;
 
-export interface Collecting extends Limits {
+export interface CollectRequest extends ProcessLimits {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -15,7 +15,7 @@ export interface Collecting extends Limits {
 }
 
 /** The output of a program. `overflow`: it was ended because it wrote more than the limit. */
-export interface Collected extends End {
+export interface CollectedOutput extends ProcessEnd {
   readonly stdout: string;
   readonly stderr: string;
   readonly overflow: boolean;
@@ -25,16 +25,20 @@ export interface Collected extends End {
  * Runs a program and collects its output up to `maxBytes`; of stderr only the beginning. Rejects with PlatformFault
  * `command_not_started`.
  */
-export async function collect(processes: Processes, spec: Collecting, maxBytes: number): Promise<Collected> {
+export async function collectOutput(
+  processes: Processes,
+  spec: CollectRequest,
+  maxBytes: number,
+): Promise<CollectedOutput> {
   const overflow = new AbortController();
   const signal = AbortSignal.any([...(spec.signal === undefined ? [] : [spec.signal]), overflow.signal]);
   const env = { ...spec.env, [TOKEN_VARIABLE]: spec.token };
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   let closed: Promise<unknown> | undefined;
-  let pipes: Pick<Launched["child"], "stdout" | "stderr"> | undefined;
+  let pipes: Pick<LaunchedProcess["child"], "stdout" | "stderr"> | undefined;
   const end = await processes.run({ ...spec, signal }, async () => {
-    const launched = await launch({ ...spec, env }, ["ignore", "pipe", "pipe"]);
+    const launched = await launchProcess({ ...spec, env }, ["ignore", "pipe", "pipe"]);
     const { child } = launched;
     closed = new Promise((resolve) => child.once("close", resolve));
     pipes = child;

@@ -1,6 +1,6 @@
 import type { CommandOutcome, CommandRequest, Commands } from "../../commands.ts";
 import { PlatformFault } from "../../faults.ts";
-import { ProcessLost, type RunnerLink } from "./link.ts";
+import { ProcessLostError, type RunnerLink } from "./link.ts";
 
 /** Maximum number of processes that run a single command each; they use some 50 MB each. */
 const OWN_MAX = 4;
@@ -38,7 +38,7 @@ export class CommandProcesses implements Commands {
     try {
       return await this.#shared.request(request, signal);
     } catch (error) {
-      if (error instanceof ProcessLost && !this.#closed) this.#remember(step);
+      if (error instanceof ProcessLostError && !this.#closed) this.#remember(step);
       throw error;
     }
   }
@@ -54,7 +54,7 @@ export class CommandProcesses implements Commands {
     try {
       return await link.request(request, signal);
     } catch (error) {
-      if (!(error instanceof ProcessLost) || this.#closed) throw error;
+      if (!(error instanceof ProcessLostError) || this.#closed) throw error;
       throw new PlatformFault("command_ended_its_parent", undefined, { cause: error });
     } finally {
       this.#lost.delete(step);

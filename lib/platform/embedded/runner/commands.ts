@@ -5,18 +5,18 @@
 import type { CommandOutcome, CommandRequest } from "../../commands.ts";
 import { FileCommands } from "./file-commands.ts";
 import { Leftovers } from "./leftovers.ts";
-import { givenEnv, serve, serverLog } from "./serve.ts";
+import { readPassedEnv, serveRequests, serverLog } from "./serve.ts";
 import { Watchdog } from "./watchdog.ts";
 
-const baseEnv = givenEnv();
+const baseEnv = readPassedEnv();
 const watchdog = new Watchdog(baseEnv, serverLog);
 const leftovers = new Leftovers(
-  (count) => serverLog.warn("ended processes that a step left behind", { count }),
+  (count) => serverLog.warn("ended leftover processes of a step", { count }),
   watchdog,
 );
 const commands = new FileCommands(baseEnv, leftovers, watchdog, serverLog);
 
-serve<Omit<CommandRequest, "signal">, CommandOutcome>({
+serveRequests<Omit<CommandRequest, "signal">, CommandOutcome>({
   run: (request, signal) => commands.run({ ...request, signal }),
   end: () => commands.close(),
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 const PROGRAM = `
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { concealEnvironment } from ${JSON.stringify(new URL("./conceal.ts", import.meta.url).href)};
+import { concealEnvironment } from ${JSON.stringify(new URL("./client.ts", import.meta.url).href)};
 const before = { ...process.env };
 concealEnvironment();
 concealEnvironment();

@@ -7,7 +7,7 @@ import type { Leftovers } from "./leftovers.ts";
 import { nodeSpawner } from "./node-spawner.ts";
 import { Processes } from "./processes.ts";
 import { TOKEN_VARIABLE } from "./protocol.ts";
-import { notStarted, type Spawner } from "./spawner.ts";
+import { type Spawner, startFailure } from "./spawner.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Milliseconds that `close` waits for killed processes. */
@@ -30,12 +30,13 @@ export class FileCommands implements Commands {
 
   /** Rejects with PlatformFault `command_not_started`, and `unavailable` after `close`. */
   async run(request: CommandRequest): Promise<CommandOutcome> {
-    if (this.#closed) throw new PlatformFault("unavailable", "commands are closed");
+    if (this.#closed) throw new PlatformFault("unavailable", "the command runner is closed");
     const running = this.#run(request);
     this.#underWay.add(running);
     try {
       const outcome = await running;
-      if (this.#closed) throw new PlatformFault("unavailable", "the command was ended by the server's end");
+      if (this.#closed)
+        throw new PlatformFault("unavailable", "the command was ended because the server stopped");
       return outcome;
     } finally {
       this.#underWay.delete(running);
@@ -54,7 +55,7 @@ export class FileCommands implements Commands {
   async #run(request: CommandRequest): Promise<CommandOutcome> {
     const { cwd, token, timeoutMs, signal } = request;
     const [program, ...args] = request.argv;
-    if (program === undefined) throw notStarted("no program was given");
+    if (program === undefined) throw startFailure("the program is missing");
     const env = { ...this.#baseEnv, ...request.env, [TOKEN_VARIABLE]: token };
     this.#spawner ??= openSpawner(this.#log);
     const spawner = await this.#spawner;
@@ -63,7 +64,7 @@ export class FileCommands implements Commands {
       const stderr = openOutput(request.stderrPath);
       try {
         const end = await this.#processes.run({ token, timeoutMs, signal }, () => {
-          if (this.#closed) throw new PlatformFault("unavailable", "commands are closed");
+          if (this.#closed) throw new PlatformFault("unavailable", "the command runner is closed");
           return spawner.spawn({ program, args, cwd, env, stdout, stderr });
         });
         return { ...end, stdoutBytes: fstatSync(stdout).size, stderrBytes: fstatSync(stderr).size };
@@ -86,7 +87,7 @@ async function openSpawner(log: Log): Promise<Spawner> {
     ]);
     return new PosixSpawner(await loadLibc());
   } catch (error) {
-    log.warn("commands are started by Node, which is slower", { error: String(error) });
+    log.warn("posix_spawn is not available: Node starts commands, which is slower", { error: String(error) });
     return nodeSpawner;
   }
 }
@@ -102,6 +103,6 @@ function openOutput(path: string): number {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOSPC") throw new PlatformFault("storage_full", path, { cause: error });
     if (code === "EROFS") throw new PlatformFault("storage_read_only", path, { cause: error });
-    throw notStarted(error);
+    throw startFailure(error);
   }
 }

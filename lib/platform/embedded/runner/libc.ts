@@ -90,7 +90,7 @@ function spawnAttributes(library: LibraryHandle): Buffer {
       attributes,
       SETSIGDEF | SETSIGMASK | SETSID,
     );
-  if (failed !== 0) throw new Error(`posix_spawn cannot start a session here (error ${failed})`);
+  if (failed !== 0) throw new Error(`posix_spawn cannot start a session on this system (error ${failed})`);
   return attributes;
 }
 

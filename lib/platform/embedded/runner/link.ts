@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
-import { runAsk } from "../../scripts/script-tasks.ts";
-import type { Ask } from "../../scripts.ts";
+import { runHostCall } from "../../scripts/script-tasks.ts";
+import type { CallHost } from "../../scripts.ts";
 import type { FromRunner, ToRunner } from "./protocol.ts";
 
 const READY_LIMIT_MS = 20_000;
@@ -16,7 +16,7 @@ const LONGEST_BACKOFF_MS = 10_000;
 type Answer<Reply> = Extract<FromRunner<Reply>, { kind: "ended" | "refused" }>;
 
 interface Waiting<Reply> {
-  readonly ask: Ask | undefined;
+  readonly ask: CallHost | undefined;
   /** Aborted when the request has ended: responses to its host calls are no longer needed. */
   readonly over: AbortController;
   resolve(answer: Answer<Reply>): void;
@@ -24,7 +24,7 @@ interface Waiting<Reply> {
 }
 
 /** The process ended while it handled the request. */
-export class ProcessLost extends PlatformFault {}
+export class ProcessLostError extends PlatformFault {}
 
 export interface LinkOptions {
   /** The kind of work, for errors and the log: `scripts`. */
@@ -74,7 +74,7 @@ export class RunnerLink<Request, Reply> {
    * Throws the error that the process returned, and PlatformFault `unavailable` if it does not start, ends meanwhile,
    * or this link is closed.
    */
-  async request(request: Request, signal: AbortSignal | undefined, ask?: Ask): Promise<Reply> {
+  async request(request: Request, signal: AbortSignal | undefined, ask?: CallHost): Promise<Reply> {
     await this.#backOff();
     const { child, ready, waiting } = this.#connect();
     this.#lastId += 1;
@@ -184,7 +184,7 @@ export class RunnerLink<Request, Reply> {
       const onEnd = (how: object): void => {
         clearTimeout(late);
         const fault = isReady
-          ? new ProcessLost("unavailable", `the process of ${what} ended`)
+          ? new ProcessLostError("unavailable", `the process of ${what} ended`)
           : new PlatformFault("unavailable", `the process of ${what} did not start`);
         reject(fault);
         for (const one of waiting.values()) one.reject(fault);
@@ -210,20 +210,20 @@ export class RunnerLink<Request, Reply> {
     const delayMs =
       this.#failures <= 1 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (this.#failures - 2), LONGEST_BACKOFF_MS);
     this.#notBefore = performance.now() + delayMs;
-    log.error(`the process of ${what} ended by itself`, { ...how, restartInMs: delayMs });
+    log.error(`the process of ${what} ended unexpectedly`, { ...how, restartInMs: delayMs });
   }
 }
 
 /** The script's timeout bounds the wait in the runner process. */
 async function answer<Reply>(
   child: ChildProcess,
-  { id, question, what, input }: Extract<FromRunner<Reply>, { kind: "ask" }>,
+  { id, callId, what, input }: Extract<FromRunner<Reply>, { kind: "ask" }>,
   asker: Waiting<Reply> | undefined,
 ): Promise<void> {
   if (asker === undefined) return;
   const request = { name: what, input, timeoutMs: 0 };
-  const result = await runAsk(asker.ask, request, asker.over.signal);
-  send<never>(child, { kind: "answer", id, question, result });
+  const result = await runHostCall(asker.ask, request, asker.over.signal);
+  send<never>(child, { kind: "answer", id, callId, result });
 }
 
 function send<Request>(child: ChildProcess, message: ToRunner<Request>): void {

@@ -6,11 +6,11 @@ import { PlatformFault } from "../../faults.ts";
 import type { Libc, SpawnCall } from "./libc.ts";
 import {
   checkFolder,
-  type Exit,
-  notStarted,
+  type ProcessExit,
   type Spawner,
   type SpawnRequest,
-  type Started,
+  type StartedProcess,
+  startFailure,
 } from "./spawner.ts";
 
 /** Search path of programs without `PATH`, as the system uses it. */
@@ -27,7 +27,7 @@ const SIGNAL_NAMES = new Map(
 );
 
 interface Child {
-  resolve(exit: Exit): void;
+  resolve(exit: ProcessExit): void;
   reject(error: PlatformFault): void;
 }
 
@@ -50,7 +50,7 @@ export class PosixSpawner implements Spawner {
     process.on("SIGCHLD", this.#look);
   }
 
-  async spawn(request: SpawnRequest): Promise<Started> {
+  async spawn(request: SpawnRequest): Promise<StartedProcess> {
     checkFolder(request.cwd);
     await this.#turn();
     let pid: number;
@@ -63,7 +63,9 @@ export class PosixSpawner implements Spawner {
     }
     // The timer also keeps this process alive until its children have ended.
     this.#timer ??= setInterval(this.#look, LOOK_MS);
-    const exited = new Promise<Exit>((resolve, reject) => this.#children.set(pid, { resolve, reject }));
+    const exited = new Promise<ProcessExit>((resolve, reject) =>
+      this.#children.set(pid, { resolve, reject }),
+    );
     // It may have ended before its id was registered.
     this.#reap(pid);
     return { pid, exited };
@@ -97,7 +99,7 @@ export class PosixSpawner implements Spawner {
       error = -found;
       if (error !== EACCES && error !== ENOENT && error !== ENOTDIR) break;
     }
-    throw notStarted(`spawn ${program} ${getSystemErrorName(-error)}`);
+    throw startFailure(`spawn ${program} ${getSystemErrorName(-error)}`);
   }
 
   /** As `execvp` does, runs a file without a shebang line with `sh`. */
@@ -121,7 +123,8 @@ export class PosixSpawner implements Spawner {
     const status = this.#libc.reap(pid);
     if (status === "running") return;
     this.#children.delete(pid);
-    if (status === "unknown") child.reject(new PlatformFault("unavailable", "a command's end was missed"));
+    if (status === "unknown")
+      child.reject(new PlatformFault("unavailable", "waiting for the exit of a command failed"));
     else child.resolve(exitOf(status));
     if (this.#children.size > 0) return;
     clearInterval(this.#timer);
@@ -130,7 +133,7 @@ export class PosixSpawner implements Spawner {
 }
 
 /** Decodes a wait status: the low seven bits contain the signal, the next eight the exit code. */
-function exitOf(status: number): Exit {
+function exitOf(status: number): ProcessExit {
   const signal = status & 0x7f;
   if (signal === 0) return { exitCode: (status >> 8) & 0xff, signal: null };
   return { exitCode: null, signal: SIGNAL_NAMES.get(signal) ?? `signal ${signal}` };
@@ -159,6 +162,6 @@ function mayExist(file: string): boolean {
 
 /** Rejects NUL, and replaces unpaired surrogates as Node does. */
 function checked(text: string, what: string): string {
-  if (text.includes("\0")) throw notStarted(`${what} holds a NUL`);
+  if (text.includes("\0")) throw startFailure(`${what} contains a NUL`);
   return text.toWellFormed();
 }

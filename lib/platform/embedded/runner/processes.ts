@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { CommandOutcome } from "../../commands.ts";
 import type { Leftovers } from "./leftovers.ts";
-import type { Started } from "./spawner.ts";
+import type { StartedProcess } from "./spawner.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL. */
@@ -9,9 +9,9 @@ export const END_GRACE_MS = 500;
 /** Maximum delay of a timer; about 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export type End = Pick<CommandOutcome, "exitCode" | "signal" | "timedOut" | "aborted" | "durationMs">;
+export type ProcessEnd = Pick<CommandOutcome, "exitCode" | "signal" | "timedOut" | "aborted" | "durationMs">;
 
-export interface Limits {
+export interface ProcessLimits {
   /** Identifies the step in the environment of its processes. */
   readonly token: string;
   /** 0 means no limit. */
@@ -33,14 +33,14 @@ export class Processes {
   }
 
   /** Runs the program that `start` starts until it ends, or ends it. Rejects if `start` rejects. */
-  async run(limits: Limits, start: () => Promise<Started>): Promise<End> {
+  async run(limits: ProcessLimits, start: () => Promise<StartedProcess>): Promise<ProcessEnd> {
     const began = performance.now();
     if (limits.signal?.aborted === true) {
       return { exitCode: null, signal: null, timedOut: false, aborted: true, durationMs: 0 };
     }
     // Before the start: without it, the process would outlive a server that is killed at this moment.
     this.#leftovers.hold(limits.token);
-    let started: Started;
+    let started: StartedProcess;
     try {
       started = await start();
     } catch (error) {
@@ -57,7 +57,7 @@ export class Processes {
     await this.#leftovers.endAll();
   }
 
-  async #watch({ pid, exited }: Started, limits: Limits, began: number): Promise<End> {
+  async #watch({ pid, exited }: StartedProcess, limits: ProcessLimits, began: number): Promise<ProcessEnd> {
     this.#groups.add(pid);
     const note = this.#watchdog?.noteGroup(pid) ?? -1;
     let timedOut = false;

@@ -14,7 +14,7 @@ export type ToRunner<Request> =
   | {
       readonly kind: "answer";
       readonly id: number;
-      readonly question: number;
+      readonly callId: number;
       readonly result: TaskResult;
     };
 
@@ -25,7 +25,7 @@ export type FromRunner<Reply> =
       readonly kind: "ask";
       readonly id: number;
       /** Unique within the process. */
-      readonly question: number;
+      readonly callId: number;
       readonly what: string;
       readonly input: unknown;
     }

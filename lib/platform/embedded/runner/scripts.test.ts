@@ -44,8 +44,11 @@ describe("the result of a script", () => {
     ["let let = 1", /^SyntaxError: /],
     ["const o = {}; o.o = o; o", "TypeError: circular reference"],
     ["Promise.reject(new Error('late'))", "Error: late"],
-    ["let a = []; for (let i = 0; i < 200; i += 1) a = [a]; a", "the result is nested more than 100 deep"],
-    ['JSON.parse("[".repeat(5000) + "]".repeat(5000))', "the result is nested more than 100 deep"],
+    [
+      "let a = []; for (let i = 0; i < 200; i += 1) a = [a]; a",
+      "the result is nested more than 100 levels deep",
+    ],
+    ['JSON.parse("[".repeat(5000) + "]".repeat(5000))', "the result is nested more than 100 levels deep"],
     ["new Promise(() => {})", /never settles/],
     ["(async () => { for (;;) await new Promise(() => {}) })()", /never settles/],
   ])("of %s is an error with its words and no paths", async (code, message) => {
@@ -74,7 +77,7 @@ describe("a script that", () => {
     ["makes a huge text", "'x'.repeat(2 ** 28)", "memory"],
     ["makes a huge buffer", "new ArrayBuffer(2 ** 31 - 1)", "memory"],
   ])("%s is stopped, and the next one runs", async (_, code, reason) => {
-    const timeoutMs = reason === "timeout" ? 2_000 : 20_000;
+    const timeoutMs = reason === "timeout" ? 600 : 20_000;
     const started = performance.now();
     expect(await runner.script(code, { timeoutMs })).toMatchObject({ ok: false, reason });
     expect(performance.now() - started).toBeLessThan(timeoutMs + 4_000);

@@ -1,6 +1,6 @@
 import type { Exec } from "../../scripts/script-job.ts";
 import { ScriptPool } from "../../scripts/script-pool.ts";
-import { type Collected, collect } from "./collect.ts";
+import { type CollectedOutput, collectOutput } from "./collect.ts";
 import { END_GRACE_MS, type Processes } from "./processes.ts";
 
 const FEWEST_THREADS = 2;
@@ -11,7 +11,7 @@ const KEPT_GUESTS = 4;
 const EXEC_OUTPUT_BYTES = 10 * 1024 * 1024;
 
 /** The threads of this process, whose `exec` starts processes here. Throws if the engine cannot be read. */
-export function openPool(functionsModule: URL, processes: Processes): Promise<ScriptPool> {
+export function openScriptPool(functionsModule: URL, processes: Processes): Promise<ScriptPool> {
   return ScriptPool.create({
     worker: new URL("../../scripts/script-worker.ts", import.meta.url),
     engine: new URL(import.meta.resolve("quickjs-wasi/quickjs.wasm")),
@@ -28,7 +28,7 @@ function execBy(processes: Processes): Exec {
   return async ({ command, cwd, env, timeoutMs }, token, signal) => {
     const spec = { program: "bash", args: ["-c", command], cwd, env, token, timeoutMs, signal };
     try {
-      const end = await collect(processes, spec, EXEC_OUTPUT_BYTES);
+      const end = await collectOutput(processes, spec, EXEC_OUTPUT_BYTES);
       const failure = failureOf(end);
       return { stdout: end.stdout, ...(failure === undefined ? {} : { failure }) };
     } catch (error) {
@@ -37,9 +37,9 @@ function execBy(processes: Processes): Exec {
   };
 }
 
-function failureOf(end: Collected): string | undefined {
+function failureOf(end: CollectedOutput): string | undefined {
   if (end.overflow) return `it wrote more than ${EXEC_OUTPUT_BYTES / 1024 / 1024} MiB`;
-  if (end.timedOut) return "it ran longer than the script may";
+  if (end.timedOut) return "it exceeded the time limit of the script";
   if (end.aborted) return "it was cancelled";
   if (end.exitCode === 0) return undefined;
   const how = end.exitCode === null ? `signal ${end.signal}` : `exit code ${end.exitCode}`;

@@ -1,11 +1,11 @@
 import { PLATFORM_FAULTS, PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
 import type { TaskResult } from "../../scripts/script-job.ts";
-import type { Ask } from "../../scripts.ts";
+import type { CallHost } from "../../scripts.ts";
 import type { FromRunner, ToRunner } from "./protocol.ts";
 
-export interface Service<Request, Reply> {
-  run(request: Request, signal: AbortSignal, ask: Ask): Promise<Reply>;
+export interface RunnerService<Request, Reply> {
+  run(request: Request, signal: AbortSignal, ask: CallHost): Promise<Reply>;
   /** Ends everything that runs. */
   end(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export const serverLog: Log = {
 };
 
 /** The variables that the server passed to this process. */
-export function givenEnv(): Record<string, string> {
+export function readPassedEnv(): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
     // Node adds its own variables.
@@ -36,22 +36,22 @@ export function givenEnv(): Record<string, string> {
 }
 
 /** Handles the server's requests on the channel of this process until the channel closes. */
-export function serve<Request, Reply>({ run, end }: Service<Request, Reply>): void {
+export function serveRequests<Request, Reply>({ run, end }: RunnerService<Request, Reply>): void {
   const underWay = new Map<number, AbortController>();
   /** Pending host calls of the server, by number. */
-  const questions = new Map<number, (result: TaskResult) => void>();
-  let lastQuestion = 0;
+  const pendingCalls = new Map<number, (result: TaskResult) => void>();
+  let lastCallId = 0;
 
   const askServer =
-    (id: number): Ask =>
+    (id: number): CallHost =>
     async (what, input, signal) => {
-      lastQuestion += 1;
-      const question = lastQuestion;
-      const forget = (): void => void questions.delete(question);
+      lastCallId += 1;
+      const callId = lastCallId;
+      const forget = (): void => void pendingCalls.delete(callId);
       signal.addEventListener("abort", forget, { once: true });
       const result = await new Promise<TaskResult>((resolve) => {
-        questions.set(question, resolve);
-        send({ kind: "ask", id, question, what, input });
+        pendingCalls.set(callId, resolve);
+        send({ kind: "ask", id, callId, what, input });
       });
       signal.removeEventListener("abort", forget);
       forget();
@@ -73,7 +73,7 @@ export function serve<Request, Reply>({ run, end }: Service<Request, Reply>): vo
   // Also emitted when the server is killed: its end of the channel closes.
   process.once("disconnect", () => void end().finally(() => process.exit(0)));
   process.on("message", (message: ToRunner<Request>) => {
-    if (message.kind === "answer") questions.get(message.question)?.(message.result);
+    if (message.kind === "answer") pendingCalls.get(message.callId)?.(message.result);
     else if (message.kind === "abort") underWay.get(message.id)?.abort();
     else void begin(message.id, message.request, message.aborted);
   });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadLibc } from "./libc.ts";
 import { nodeSpawner } from "./node-spawner.ts";
 import { PosixSpawner } from "./posix-spawner.ts";
-import type { Exit, Spawner } from "./spawner.ts";
+import type { ProcessExit, Spawner } from "./spawner.ts";
 
 const linux = process.platform === "linux";
 const opened: Record<string, () => Promise<Spawner>> = {
@@ -37,7 +37,7 @@ describe.each(Object.keys(opened))("a program started by %s", (name) => {
     [program = "", ...args]: readonly string[],
     env: Readonly<Record<string, string>> = usual,
     cwd = folder,
-  ): Promise<Exit & { pid: number; stdout: string }> {
+  ): Promise<ProcessExit & { pid: number; stdout: string }> {
     files += 1;
     const path = join(folder, `out-${files}`);
     const out = openSync(path, "w");
@@ -102,7 +102,7 @@ describe.each(Object.keys(opened))("a program started by %s", (name) => {
   test("is rejected if a variable contains NUL or the folder is missing", async () => {
     const code = "command_not_started";
     await expect(run(["true"], { ...usual, A: "a\0b" })).rejects.toMatchObject({ code });
-    await expect(run(["true"], usual, join(folder, "missing"))).rejects.toThrow(/no such folder/);
+    await expect(run(["true"], usual, join(folder, "missing"))).rejects.toThrow(/folder .* does not exist/);
   });
 
   test.runIf(linux)(

@@ -14,26 +14,26 @@ export interface SpawnRequest {
 }
 
 /** How a process ended: with an exit code, or by a signal. */
-export interface Exit {
+export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
-export interface Started {
+export interface StartedProcess {
   /** Id of the process, and of the session and process group that it leads. */
   readonly pid: number;
-  readonly exited: Promise<Exit>;
+  readonly exited: Promise<ProcessExit>;
 }
 
 /** Starts programs with default signal handling, each as the leader of a new session. */
 export interface Spawner {
   /** Rejects with PlatformFault `command_not_started`. */
-  spawn(request: SpawnRequest): Promise<Started>;
+  spawn(request: SpawnRequest): Promise<StartedProcess>;
   /** Stops watching processes. Running processes continue, and their ends are not reported. */
   close(): void;
 }
 
-export function notStarted(cause: unknown): PlatformFault {
+export function startFailure(cause: unknown): PlatformFault {
   const detail = cause instanceof Error ? cause.message : String(cause);
   return new PlatformFault("command_not_started", detail, { cause });
 }
@@ -43,5 +43,6 @@ export function notStarted(cause: unknown): PlatformFault {
  * program.
  */
 export function checkFolder(cwd: string): void {
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw notStarted(`no such folder: ${cwd}`);
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw startFailure(`the folder ${cwd} does not exist`);
 }

@@ -109,7 +109,10 @@ export class Watchdog {
     try {
       writeSync(this.#list, bytes, 0, SLOT_BYTES, slot * SLOT_BYTES);
     } catch (error) {
-      if (!this.#failed) this.#log.warn("commands may outlive a killed server", { error: String(error) });
+      if (!this.#failed)
+        this.#log.warn("the watchdog did not start: commands may outlive a killed server", {
+          error: String(error),
+        });
       this.#failed = true;
     }
   }

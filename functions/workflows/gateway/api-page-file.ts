@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
+import { ApiError } from "#lib/errors.ts";
+import { API_PAGE_FILES } from "#lib/http/api-page.ts";
+import { apiPageFiles } from "#lib/http/api-page-files.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { rootService } from "#lib/workflows/service.ts";
+
+const NAMES: ReadonlySet<string> = new Set(API_PAGE_FILES);
+
+export const route = defineRoute({
+  service: rootService,
+  operationId: "getApiPageFile",
+  method: "GET",
+  path: "/docs/{file}",
+  summary: "Get a file of the API reference page",
+  tag: "Gateway",
+  auth: "none",
+  includeInSchema: false,
+  status: 200,
+  params: z.object({ file: z.string() }),
+  fileTypes: ["text/javascript", "text/css"],
+  response: z.unknown(),
+  run: ({ params, request }, _deps: Deps) => {
+    if (!NAMES.has(params.file)) throw new ApiError("not_found", "Not found");
+    return apiPageFiles.respond(request, params.file);
+  },
+});
+
+export const handler = toHandler(route, openDeps);
