@@ -1,15 +1,13 @@
 import { defineConfig } from "vitest/config";
+import { testDefaults } from "./vitest-defaults.ts";
 
 /** Tests with a browser: Debian's Chromium, or the one that `CHROMIUM` names. */
 export default defineConfig({
   test: {
-    root: new URL("..", import.meta.url).pathname,
+    ...testDefaults,
     include: ["tests/browser/*.browser.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Its default of one second is too short for a busy machine.
-    expect: { poll: { timeout: 20_000 } },
-    pool: "forks",
     maxWorkers: 1,
   },
 });

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { testDefaults } from "./vitest-defaults.ts";
 
 /** The file that takes longest is first, so that the others do not wait for it at the end. */
 const LONGEST = "roles.cloud.ts";
@@ -17,14 +18,11 @@ const rank = ({ moduleId }: TestSpecification): number => (moduleId.endsWith(LON
 /** Tests against AWS emulators: at `AWS_ENDPOINT_URL`, or started here. */
 export default defineConfig({
   test: {
-    root: new URL("..", import.meta.url).pathname,
+    ...testDefaults,
     include: ["{lib,infra,localstack,tests}/**/*.cloud.ts"],
     globalSetup: "infra/emulators/vitest-setup.ts",
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Its default of one second is too short for a busy machine.
-    expect: { poll: { timeout: 20_000 } },
-    pool: "forks",
     maxWorkers: availableParallelism(),
     sequence: { sequencer: LongestFirst },
   },

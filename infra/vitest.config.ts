@@ -1,15 +1,13 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { testDefaults } from "./vitest-defaults.ts";
 
 export default defineConfig({
   test: {
-    root: new URL("..", import.meta.url).pathname,
+    ...testDefaults,
     // For tests that hang: a busy machine takes ten times as long as an idle one.
     testTimeout: 90_000,
     hookTimeout: 90_000,
-    // Its default of one second is too short for a busy machine.
-    expect: { poll: { timeout: 20_000 } },
-    pool: "forks",
     // Many tests wait for processes: one worker more keeps the cores busy.
     maxWorkers: availableParallelism() + 1,
     projects: [

@@ -31,6 +31,7 @@ it("adds up passed, failed and skipped tests", async () => {
     isSuccess: true,
     issues: [],
     failures: [],
+    repeated: [],
     slowest: [],
   });
 });
@@ -81,6 +82,23 @@ it("reports each failed test: its file, its full name and the first lines of the
     "    at line",
   ]);
   expect(lines).toHaveLength(16);
+});
+
+it("reports a test that passed when it was repeated", async () => {
+  const path = await reportOf("repeated", 1, 0, true, [
+    {
+      name: join(process.cwd(), "lib/some.test.ts"),
+      status: "passed",
+      message: "",
+      assertionResults: [
+        { status: "passed", fullName: "at once", failureMessages: [] },
+        { status: "passed", fullName: "at last", failureMessages: ["expected 1\nat run"] },
+      ],
+    },
+  ]);
+  const { repeated, failures, isSuccess } = sumTotals([path]);
+  expect(repeated).toEqual(["PASSED WHEN REPEATED lib/some.test.ts > at last\n    expected 1\n    at run"]);
+  expect([failures, isSuccess]).toEqual([[], true]);
 });
 
 it("reports a file that could not be collected", async () => {

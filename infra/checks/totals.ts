@@ -48,6 +48,8 @@ export interface Totals {
   readonly issues: readonly string[];
   /** Failed tests, and files that could not be collected: the file, the full name, the message. */
   readonly failures: readonly string[];
+  /** Tests that failed and passed when repeated: the file, the full name, the first message. */
+  readonly repeated: readonly string[];
   /** The slowest files, slowest first, one line each. */
   readonly slowest: readonly string[];
 }
@@ -57,6 +59,7 @@ export function sumTotals(paths: readonly string[]): Totals {
   const totals = { passed: 0, failed: 0, skipped: 0 };
   const issues: string[] = [];
   const failures: string[] = [];
+  const repeated: string[] = [];
   const files: TestFile[] = [];
   for (const path of paths) {
     try {
@@ -65,6 +68,7 @@ export function sumTotals(paths: readonly string[]): Totals {
       totals.failed += found.numFailedTests;
       totals.skipped += found.numPendingTests + (found.numTodoTests ?? 0);
       failures.push(...found.testResults.flatMap(listFailures));
+      repeated.push(...found.testResults.flatMap(listRepeated));
       files.push(...found.testResults);
       if (!found.success) issues.push(`${path}: vitest reports a failure`);
       if (found.numPassedTests === 0) issues.push(`${path}: no test passed`);
@@ -77,6 +81,7 @@ export function sumTotals(paths: readonly string[]): Totals {
     isSuccess: issues.length === 0 && totals.failed === 0 && totals.passed > 0,
     issues,
     failures,
+    repeated,
     slowest: files
       .toSorted((a, b) => durationMs(b) - durationMs(a))
       .slice(0, SHOWN_SLOWEST)
@@ -94,29 +99,40 @@ function listFailures({ name, status, message = "", assertionResults }: TestFile
   const file = relative(process.cwd(), name);
   const failed = assertionResults
     .filter((test) => test.status === "failed")
-    .map(({ fullName, failureMessages }) =>
-      formatFailure(`${file} > ${fullName}`, failureMessages?.join("\n") ?? ""),
-    );
+    .map((test) => formatFailure("FAILED", `${file} > ${test.fullName}`, test.failureMessages?.join("\n")));
   // A file that does not load, or a failing hook, has no failed test.
   const itself = status === "failed" && (message !== "" || failed.length === 0);
-  return itself ? [formatFailure(file, message), ...failed] : failed;
+  return itself ? [formatFailure("FAILED", file, message), ...failed] : failed;
 }
 
-function formatFailure(title: string, message: string): string {
+function listRepeated({ name, assertionResults }: TestFile): string[] {
+  return assertionResults.flatMap(({ status, fullName, failureMessages }) =>
+    status === "passed" && failureMessages?.[0] !== undefined
+      ? formatFailure(
+          "PASSED WHEN REPEATED",
+          `${relative(process.cwd(), name)} > ${fullName}`,
+          failureMessages[0],
+        )
+      : [],
+  );
+}
+
+function formatFailure(outcome: string, title: string, message = ""): string {
   const lines = stripVTControlCharacters(message)
     .split("\n")
     .filter((line) => !FOREIGN_FRAME.test(line));
   const kept = lines.slice(0, SHOWN_LINES).map((line) => `    ${line.slice(0, SHOWN_LINE_LENGTH)}`);
-  return [`FAILED ${title}`, ...kept].join("\n");
+  return [`${outcome} ${title}`, ...kept].join("\n");
 }
 
 /**
  * Prints the slowest test files and, as the last line, the totals of the reports named on the command line. Failures
- * go to standard error. The exit code is 1 if a test failed or no test ran.
+ * and repeated tests go to standard error. The exit code is 1 if a test failed or no test ran.
  */
 if (import.meta.main) {
-  const { line, isSuccess, issues, failures, slowest } = sumTotals(process.argv.slice(2));
+  const { line, isSuccess, issues, failures, repeated, slowest } = sumTotals(process.argv.slice(2));
   console.log(["The slowest test files:", ...slowest].join("\n"));
+  for (const test of repeated.slice(0, SHOWN_FAILURES)) console.error(test);
   for (const failure of failures.slice(0, SHOWN_FAILURES)) console.error(failure);
   const more = failures.length - SHOWN_FAILURES;
   if (more > 0) console.error(`and ${more} more`);
