@@ -23,6 +23,28 @@ export const urlOption = (): Option =>
 export const tokenOption = (): Option =>
   new Option("--token <token>", "Access token (default: WEFT_ACCESS_TOKEN, else the data folder's)");
 
+const PORT_MAX = 65_535;
+
+/** `--port` and `--host` of a command that listens. */
+export function addListenOptions(command: WeftCommand, defaultPort: number): WeftCommand {
+  const port = `Port; 0 selects a free one (default: PORT, else ${defaultPort})`;
+  return command
+    .addOption(wholeNumber("--port <port>", port, 0, PORT_MAX))
+    .option("--host <host>", "Address to listen on (default: HOST, else 127.0.0.1)");
+}
+
+/** Values of `addListenOptions`. */
+export interface ListenOptions {
+  readonly port?: number;
+  readonly host?: string;
+}
+
+/** The environment variables that the options stand for. */
+export const listenEnvironment = ({ port, host }: ListenOptions): Readonly<Record<string, string>> => ({
+  ...(port === undefined ? {} : { PORT: String(port) }),
+  ...(host === undefined ? {} : { HOST: host }),
+});
+
 export function addServerOptions(command: WeftCommand): WeftCommand {
   return command
     .addOption(urlOption())

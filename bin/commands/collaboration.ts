@@ -1,28 +1,19 @@
 import { WeftCommand } from "../command.ts";
 import { CommandFailure, messageOf } from "../errors.ts";
 import { onInterrupt } from "../interrupts.ts";
-import { wholeNumber } from "../options.ts";
+import { addListenOptions, type ListenOptions, listenEnvironment } from "../options.ts";
 import { terminal } from "../terminal.ts";
 
-const PORT_MAX = 65_535;
-
-interface CollaborationCommandOptions {
-  readonly port?: number;
-  readonly host?: string;
-}
-
-export const collaboration = new WeftCommand("collaboration")
-  .description("Run the collaboration server as a separate process")
-  .addOption(
-    wholeNumber("--port <port>", "Port; 0 selects a free one (default: PORT, else 4444)", 0, PORT_MAX),
-  )
-  .option("--host <host>", "Address to listen on (default: HOST, else 127.0.0.1)")
+export const collaboration = addListenOptions(
+  new WeftCommand("collaboration").description("Run the collaboration server as a separate process"),
+  4444,
+)
   .example(
     "COLLABORATION_BACKEND_BASE_URL=http://localhost:3000 Y_PROVIDER_API_KEY=… weft collaboration",
     "serves the documents of the server at this URL, which has the same key",
   )
   .example("weft collaboration --port 0", "listens on a free port; the settings are in the environment")
-  .action(async ({ port, host }: CollaborationCommandOptions) => {
+  .action(async (options: ListenOptions) => {
     const { promise: stopRequested, resolve: stop } = Promise.withResolvers<void>();
     onInterrupt(stop, () => {});
     // Imported here because the other commands do not need it.
@@ -30,8 +21,7 @@ export const collaboration = new WeftCommand("collaboration")
     const running = await startCollaboration({
       environment: {
         ...terminal.env,
-        ...(port === undefined ? {} : { PORT: String(port) }),
-        ...(host === undefined ? {} : { HOST: host }),
+        ...listenEnvironment(options),
       },
       writeLog: (line) => terminal.error(line),
     }).catch((error: unknown) => {

@@ -1,23 +1,14 @@
 import { WeftCommand } from "../command.ts";
 import { LOCALSTACK_DEFAULTS } from "../localstack-defaults.ts";
-import { wholeNumber } from "../options.ts";
+import { addListenOptions, type ListenOptions, listenEnvironment } from "../options.ts";
 import { type Terminal, terminal } from "../terminal.ts";
 
-const PORT_MAX = 65_535;
-
-interface StartOptions {
-  readonly port?: number;
-  readonly host?: string;
+interface StartOptions extends ListenOptions {
   readonly dataDir?: string;
   readonly localstack?: boolean;
 }
 
-export const start = new WeftCommand("start")
-  .description("Start the server")
-  .addOption(
-    wholeNumber("--port <port>", "Port; 0 selects a free one (default: PORT, else 3000)", 0, PORT_MAX),
-  )
-  .option("--host <host>", "Address to listen on (default: HOST, else 127.0.0.1)")
+export const start = addListenOptions(new WeftCommand("start").description("Start the server"), 3000)
   .option("--data-dir <folder>", "Folder for all data (default: WEFT_DATA_DIR, else ./.weft)")
   .option(
     "--localstack",
@@ -32,8 +23,7 @@ export const start = new WeftCommand("start")
     const { runServer } = await openServer();
     const environment = {
       ...terminal.env,
-      ...(options.port === undefined ? {} : { PORT: String(options.port) }),
-      ...(options.host === undefined ? {} : { HOST: options.host }),
+      ...listenEnvironment(options),
       ...(options.dataDir === undefined ? {} : { WEFT_DATA_DIR: options.dataDir }),
     };
     await runServer(options.localstack === true ? await provisionLocalStack(environment) : environment);

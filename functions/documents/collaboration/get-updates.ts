@@ -2,8 +2,7 @@ import * as z from "zod";
 import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { callerOf } from "#lib/documents/live-requests/caller.ts";
-import { DeferredText } from "#lib/documents/live-requests/deferred-text.ts";
-import { pollUpdates } from "#lib/documents/live-requests/long-poll.ts";
+import { pollResponse } from "#lib/documents/live-requests/long-poll.ts";
 import { updatesQuery } from "#lib/documents/live-requests/read-updates.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
@@ -33,7 +32,7 @@ export const route = defineRoute({
     const { generation, position, state_vector: stateVector, wait = 0, awareness_tag: awarenessTag } = query;
     // Each document is a caller of its own: the limit of one caller is far below the number of rooms.
     const caller = `collaboration ${id}`;
-    const asked = {
+    return pollResponse(deps, {
       document: id,
       caller,
       generation,
@@ -42,9 +41,7 @@ export const route = defineRoute({
       waitMs: wait * 1000,
       awarenessTag,
       awarenessOwner: callerOf(request),
-    };
-    const poll = async (signal: AbortSignal) => JSON.stringify(await pollUpdates(deps, asked, signal));
-    return { type: "application/json; charset=utf-8", content: new DeferredText(poll) };
+    });
   },
 });
 

@@ -2,11 +2,10 @@ import * as z from "zod";
 import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { callerOf } from "#lib/documents/live-requests/caller.ts";
-import { DeferredText } from "#lib/documents/live-requests/deferred-text.ts";
 import { readLiveAccess } from "#lib/documents/live-requests/document-access.ts";
 import { describeReplaced, openLogOf } from "#lib/documents/live-requests/generation.ts";
 import type { CheckAccess } from "#lib/documents/live-requests/live-access.ts";
-import { pollUpdates } from "#lib/documents/live-requests/long-poll.ts";
+import { pollResponse } from "#lib/documents/live-requests/long-poll.ts";
 import { clientUpdatesQuery } from "#lib/documents/live-requests/read-updates.ts";
 import { parseEventId } from "#lib/documents/live-requests/server-sent-events.ts";
 import { openUpdateStream } from "#lib/documents/live-requests/update-stream.ts";
@@ -52,7 +51,7 @@ export const route = defineRoute({
     const caller = callerOf(request);
     if (request.headers["accept"]?.includes(EVENT_STREAM) !== true) {
       const { generation, position, content_patch: known } = query;
-      const asked = {
+      return pollResponse(deps, {
         document: id,
         caller,
         generation,
@@ -61,9 +60,7 @@ export const route = defineRoute({
         waitMs: wait * 1000,
         awarenessTag,
         watched: { access, check, knownToEdit: known === undefined ? undefined : known === "true" },
-      };
-      const poll = async (signal: AbortSignal) => JSON.stringify(await pollUpdates(deps, asked, signal));
-      return { type: "application/json; charset=utf-8", content: new DeferredText(poll) };
+      });
     }
     const { generation, position } = parseEventId(request.headers["last-event-id"]) ?? query;
     const seat = deps.liveRequests.take(id, caller);

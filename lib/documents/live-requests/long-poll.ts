@@ -1,5 +1,6 @@
 import type { AwarenessHub } from "../updates/awareness-hub.ts";
 import type { DocumentLog } from "../updates/update-log.ts";
+import { DeferredText } from "./deferred-text.ts";
 import { describeReplaced, type GenerationDeps, openLogOf } from "./generation.ts";
 import { type CheckAccess, type LiveAccess, watchRequest } from "./live-access.ts";
 import type { LiveRequests } from "./live-requests.ts";
@@ -33,12 +34,21 @@ export interface PollOptions {
   };
 }
 
+/** The response to a poll. If the client disconnects, the wait ends. */
+export function pollResponse(
+  deps: PollDeps,
+  options: PollOptions,
+): { readonly type: string; readonly content: DeferredText } {
+  const poll = async (signal: AbortSignal) => JSON.stringify(await pollUpdates(deps, options, signal));
+  return { type: "application/json; charset=utf-8", content: new DeferredText(poll) };
+}
+
 /**
  * Reads the updates that a client does not have; if there are none, waits for one, or for a change of awareness or of
  * access. It does not wait if access is not what the client knows. An aborted signal ends the wait. Throws `not_found`,
  * `precondition_failed`, `bad_request`, `too_many_requests`, and what `check` throws.
  */
-export async function pollUpdates(
+async function pollUpdates(
   deps: PollDeps,
   options: PollOptions,
   signal: AbortSignal,
