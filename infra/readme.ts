@@ -9,6 +9,7 @@ import { describedByRows, functionEntries, functionRows } from "../lib/workflows
 import { functions } from "../lib/workflows/script-library/library.ts";
 import { FOLDER_ORDER } from "./checks/import-rules.ts";
 import { commandGuide, exitCodeTable } from "./command-guide.ts";
+import { type LockFile, lockedPackages, packagesByLicense } from "./licenses.ts";
 import { parameterOf } from "./template/step-settings.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
@@ -19,6 +20,8 @@ const PERFORMANCE_FILE = "docs/performance.md";
 const FUNCTIONS_FILE = "docs/functions.md";
 const FUNCTIONS_JSON_FILE = "lib/workflows/evaluation/functions.json";
 const COMMANDS_FILE = "docs/cli.md";
+const LICENSES_FILE = "docs/licenses.md";
+const LOCK_FILE = "package-lock.json";
 const BENCH_FILE = "bench/README.md";
 const BENCH_RESULTS_FILE = "bench/results.json";
 
@@ -81,6 +84,17 @@ export function functionsTables(): string {
 export function functionsJson(): string {
   const rows = functionRows(functions).map((row) => JSON.stringify(row));
   return `[\n${rows.join(",\n")}\n]\n`;
+}
+
+/** The packages by license with their versions, except those of development tools. */
+export function licensesTable(lock: LockFile): string {
+  const shipped = lockedPackages(lock).filter(({ isDev }) => !isDev);
+  const rows = packagesByLicense(shipped).map(([license, packages]) => [
+    license,
+    `${packages.length}`,
+    packages.join(", "),
+  ]);
+  return table(["License", "Packages", "Names and versions"], rows);
 }
 
 /** A benchmark's result as far as it is shown. */
@@ -195,6 +209,7 @@ export interface Page {
 export async function pages(root: string): Promise<Page[]> {
   const document = JSON.parse(await readFile(join(root, OPENAPI_FILE), "utf8")) as Endpoints;
   const results = JSON.parse(await readFile(join(root, BENCH_RESULTS_FILE), "utf8")) as BenchResult[];
+  const lock = JSON.parse(await readFile(join(root, LOCK_FILE), "utf8")) as LockFile;
   const counts = results.filter(({ name }) => name === "counts");
   const timed = results.filter((result) => !counts.includes(result));
   const parts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -204,6 +219,7 @@ export async function pages(root: string): Promise<Page[]> {
     [PERFORMANCE_FILE]: { figures: figuresTable(timed) },
     [FUNCTIONS_FILE]: { functions: functionsTables() },
     [COMMANDS_FILE]: { commands: commandGuide(program), exits: exitCodeTable(program) },
+    [LICENSES_FILE]: { packages: licensesTable(lock) },
     [BENCH_FILE]: { bench: benchTable(timed), counts: countsTable(counts) },
   };
   const written = await Promise.all(

@@ -72,8 +72,9 @@ const OPTIONS = {
 /**
  * Bundles the server with the functions of the template at `root` into `folder`. Builds at the same time
  * write the same files, each file at once. Throws if a source cannot be bundled; the previous bundle is then unchanged.
+ * Returns what the bundle consists of.
  */
-export async function buildBundle(root: string, folder: string): Promise<void> {
+export async function buildBundle(root: string, folder: string): Promise<Metafile> {
   // A source that is written during the build is newer than the bundle.
   const startedAt = Date.now();
   const { template, files } = readTemplateFiles(join(root, TEMPLATE));
@@ -94,6 +95,7 @@ export async function buildBundle(root: string, folder: string): Promise<void> {
   removeUnused(folder, new Set(outputFiles.map(({ path }) => basename(path))));
   for (const { path, contents } of outputFiles) replaceFile(path, contents);
   replaceFile(join(folder, "bundle.json"), JSON.stringify({ root, startedAt, sources }));
+  return metafile;
 }
 
 /** Removes the files of earlier bundles, unless a running server may still load them. */
