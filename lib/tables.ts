@@ -26,6 +26,7 @@ import {
 } from "./documents/tables/users.ts";
 import { versionsTable } from "./documents/tables/versions.ts";
 import { eventLogTable, eventTailTable } from "./events/log/table.ts";
+import { postingsTable, textsTable } from "./platform/full-text-tables.ts";
 import { timersTable } from "./platform/timers-table.ts";
 import { rankedIndexTable } from "./ranked-index/table.ts";
 import { artifactsTable } from "./workflows/artifacts/table.ts";
@@ -77,6 +78,8 @@ export const tables = {
   userDirectory: userDirectoryTable,
   accessTokens: accessTokensTable,
   accessTokenEntries: tokenEntriesTable,
+  fullTextEntries: textsTable,
+  fullTextPostings: postingsTable,
   documents: documentsTable,
   documentChildren: childrenTable,
   documentAccesses: accessesTable,

@@ -3,6 +3,7 @@ import type { Bus } from "./bus.ts";
 import type { Claims } from "./claims.ts";
 import type { Clock } from "./clock.ts";
 import type { Commands } from "./commands.ts";
+import type { FullText } from "./full-text.ts";
 import type { Ids } from "./ids.ts";
 import type { Log } from "./log.ts";
 import type { Outbox } from "./outbox.ts";
@@ -23,6 +24,7 @@ export interface Ports {
   readonly scheduler: Scheduler;
   readonly blobs: Blobs;
   readonly claims: Claims;
+  readonly fullText: FullText;
   readonly commands: Commands;
   readonly scripts: Scripts;
   readonly secrets: Secrets;

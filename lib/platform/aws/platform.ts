@@ -12,6 +12,7 @@ import { awsBlobs } from "./blobs.ts";
 import { awsBus } from "./bus.ts";
 import { awsClaims } from "./claims.ts";
 import { type AwsClients, awsClients, type Environment, endpointOf } from "./clients.ts";
+import { tableFullText } from "./full-text.ts";
 import { awsOutbox } from "./outbox.ts";
 import { awsQueues } from "./queues.ts";
 import { type Pause, systemPause } from "./retries.ts";
@@ -101,6 +102,7 @@ export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
       scheduler: awsScheduler({ client: clients.eventbridge, stack, sweepTimers: timers.sweep }),
       blobs: awsBlobs({ client: clients.s3, bucket, pause }),
       claims: awsClaims({ client: clients.s3, bucket }),
+      fullText: tableFullText(tables.port),
       commands,
       scripts,
       secrets: options.secrets ?? NO_SECRETS,

@@ -1,5 +1,6 @@
 import type { BlobUpload } from "../blobs.ts";
 import type { Ports } from "../ports.ts";
+import { postingsTable, textsTable } from "../full-text-tables.ts";
 import type { ReceivedMessage } from "../queues.ts";
 import type { QueueResource, Resources } from "../resources.ts";
 import { FIRE_QUEUE } from "../scheduler.ts";
@@ -9,7 +10,7 @@ import type { Key, TableSpec } from "../tables.ts";
 export interface ContractPlatform {
   readonly ports: Pick<
     Ports,
-    "tables" | "queues" | "bus" | "outbox" | "blobs" | "claims" | "timers" | "scheduler"
+    "tables" | "queues" | "bus" | "outbox" | "blobs" | "claims" | "timers" | "scheduler" | "fullText"
   >;
   /** Sends an upload if no gateway precedes the blob store. */
   readonly sendUpload?: (upload: BlobUpload, bytes: Uint8Array) => Promise<boolean>;
@@ -57,7 +58,7 @@ const queue = (name: string, more: Partial<QueueResource> = {}): QueueResource =
 
 /** The resources that a platform needs to run the suite. */
 export const CONTRACT_RESOURCES: Resources = {
-  tables: [{ name: ITEMS.name, indexes: ITEMS.indexes }],
+  tables: [ITEMS, textsTable, postingsTable].map(({ name, indexes }) => ({ name, indexes })),
   queues: [
     queue("contract-standard"),
     queue("contract-poison", { deadLetter: { queue: "contract-dead", maxReceiveCount: 2 } }),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { blobsContract, type SendUpload, sendByFetch } from "./blobs-contract.ts";
 import { claimsContract } from "./claims-contract.ts";
+import { fullTextContract } from "./full-text-contract.ts";
 import { messagesContract } from "./messages-contract.ts";
 import { queuesContract } from "./queues-contract.ts";
 import type { ContractPlatform, Differences } from "./resources.ts";
@@ -33,5 +34,6 @@ export function contractSuite(
     const send: SendUpload = (upload, bytes) => (platform?.sendUpload ?? sendByFetch)(upload, bytes);
     blobsContract(subject, send);
     claimsContract(subject);
+    fullTextContract(subject);
   });
 }

@@ -75,7 +75,7 @@ function hostileTables(tables: Tables, { read, write }: Calls): Tables {
  */
 export function hostilePorts(ports: Ports, options: HostileOptions, resources: Resources): Ports {
   const { indexLagMs = 0 } = options;
-  const { bus, timers, blobs, claims, clock } = ports;
+  const { bus, timers, blobs, claims, clock, fullText } = ports;
   const random = seededRandom(options.seed);
   const calls = hostileCalls(options, crashAt(options, random), random);
   const { read, commit } = calls;
@@ -104,6 +104,11 @@ export function hostilePorts(ports: Ports, options: HostileOptions, resources: R
     claims: {
       take: (name) => commit(() => claims.take(name)),
       isTaken: (name) => read(() => claims.isTaken(name)),
+    },
+    fullText: {
+      get: (ids) => read(() => fullText.get(ids)),
+      put: (text, replaces) => commit(() => fullText.put(text, replaces)),
+      find: (terms, ids) => read(() => fullText.find(terms, ids)),
     },
     blobs: {
       put: (key, data) => commit(() => blobs.put(key, data)),

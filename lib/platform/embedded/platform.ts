@@ -13,6 +13,7 @@ import { openBlobs } from "./blobs.ts";
 import { embeddedBus } from "./bus.ts";
 import { openDatabase } from "./check-database.ts";
 import { embeddedClaims } from "./claims.ts";
+import { embeddedFullText } from "./full-text.ts";
 import { type HostileOptions, hostilePorts } from "./hostile.ts";
 import { lockDataFolder } from "./lock.ts";
 import { embeddedOutbox } from "./outbox.ts";
@@ -93,7 +94,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
     undo.push(() => store.close());
     const { receiver, ...blobs } = await openBlobs(dataDir, clock, observe);
     const secrets = options.secrets ?? fileSecrets(dataDir);
-    const { tables, queues, bus, scheduler, timers } = store.defineTogether(() => {
+    const { tables, queues, bus, scheduler, timers, fullText } = store.defineTogether(() => {
       const queues = embeddedQueues({ store, clock, log, resources: resources.queues });
       undo.push(() => queues.close());
       const scheduler = startScheduler({ store, clock, log, schedules: resources.schedules, queues });
@@ -104,6 +105,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
         bus: embeddedBus({ store, clock, rules: resources.rules, queues }),
         scheduler,
         timers: embeddedTimers(store, queues),
+        fullText: embeddedFullText(store),
       };
     });
     const honest: Ports = {
@@ -115,6 +117,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
       scheduler: ownClock,
       blobs,
       claims: embeddedClaims(),
+      fullText: fullText.port,
       commands,
       scripts,
       secrets,
@@ -132,6 +135,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
       },
       durable: () => store.durable(),
       releaseMemory: async () => {
+        fullText.releaseMemory();
         store.shrink();
         await trimHeap(log);
       },
