@@ -120,6 +120,9 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         documents: ["GetItem", "UpdateItem", "BatchGetItem", "PutItem", "ConditionCheckItem"],
         "document-versions": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "document-updates": ["Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        // The full-text index of documents.
+        "full-text-entries": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        "full-text-postings": ["PutItem", "DeleteItem"],
         // Document calls of scripts, as a user of the documents.
         // Attachments that edits reference, or nothing references any more.
         attachments: ["GetItem", "BatchGetItem", "UpdateItem", "DeleteItem"],
@@ -298,6 +301,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-comments": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "document-threads": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         documents: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"],
+        "full-text-entries": ["BatchGetItem"],
+        "full-text-postings": ["Query"],
         "user-directory": ["GetItem", "Query", "PutItem", "UpdateItem"],
         "user-identities": ["GetItem", "Query", "PutItem"],
         users: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
