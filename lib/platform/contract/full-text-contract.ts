@@ -44,7 +44,9 @@ export function fullTextContract(subject: Subject): void {
     });
 
     it("finds beginnings of words, and phrases within one part", async () => {
-      const stored = await put(text({ body: ["annual report of the council", "council meeting 東京 京都 都"] }));
+      const stored = await put(
+        text({ body: ["annual report of the council", "council meeting 東京 京都 都"] }),
+      );
       expect(await find(["coun*"], stored)).toEqual(["body"]);
       expect(await find(["annual report"], stored)).toEqual(["body"]);
       expect(await find(["annual rep*"], stored)).toEqual(["body"]);

@@ -1,6 +1,6 @@
 import type { BlobUpload } from "../blobs.ts";
-import type { Ports } from "../ports.ts";
 import { postingsTable, textsTable } from "../full-text-tables.ts";
+import type { Ports } from "../ports.ts";
 import type { ReceivedMessage } from "../queues.ts";
 import type { QueueResource, Resources } from "../resources.ts";
 import { FIRE_QUEUE } from "../scheduler.ts";

@@ -67,9 +67,7 @@ export function embeddedFullText(store: Store): EmbeddedFullText {
           version,
           data,
         );
-        const row = Number(
-          stored?.row ?? tx.get("SELECT row FROM full_text_entries WHERE id = ?", id)?.row,
-        );
+        const row = Number(stored?.row ?? tx.get("SELECT row FROM full_text_entries WHERE id = ?", id)?.row);
         putWords(tx, row, words);
         tx.afterCommit(() => rows?.set(id, row));
         return true;
