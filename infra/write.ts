@@ -3,7 +3,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { findEditorWriters, isMissingPackages, licenseNotice } from "../lib/conversion/editor-packages.ts";
 import { LIMITS } from "../lib/platform/limits.ts";
+import { readSetting } from "../lib/settings/read.ts";
 import { workflow } from "../lib/workflows/schema/schema.ts";
 import { toOpenApi } from "./openapi/document.ts";
 import { ScanError, scanFunctions } from "./scan.ts";
@@ -31,11 +33,17 @@ export const OPENAPI_FILE = "openapi.json";
 /** CloudFormation allows 500 resources per stack; this leaves some room. */
 export const RESOURCES_MAX = LIMITS.stackResources.value;
 
-/** Generates the files of the tree at `root` without writing them. Throws ScanError. */
-export async function generateFiles(root: string): Promise<Generated> {
+/**
+ * Generates the files of the tree at `root` without writing them. With `publishAsMit: false` the templates build the
+ * editor's writers, too. Throws ScanError.
+ */
+export async function generateFiles(
+  root: string,
+  options: { readonly publishAsMit: boolean } = { publishAsMit: true },
+): Promise<Generated> {
   const found = await scanFunctions(root);
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
-  const templates = [...toTemplates(found)];
+  const templates = [...toTemplates(found, options)];
   const sizes = new Map(templates.map(([file, template]) => [file, countResources(template)]));
   const issues = [...sizes]
     .filter(([, { resources }]) => resources > RESOURCES_MAX)
@@ -66,7 +74,9 @@ export async function findStaleFiles(root: string, files: Generated["files"]): P
 /** Exit code: 0 if the files are up to date or were written, 1 otherwise. */
 async function main(root: string, check: boolean): Promise<number> {
   try {
-    const { files, sizes } = await generateFiles(root);
+    const publishAsMit = readSetting(process.env, "PUBLISH_AS_MIT");
+    const writers = findEditorWriters({ publishAsMit });
+    const { files, sizes } = await generateFiles(root, { publishAsMit });
     const stale = await findStaleFiles(root, files);
     if (!check) {
       for (const name of stale) {
@@ -82,10 +92,11 @@ async function main(root: string, check: boolean): Promise<number> {
         `${name}: ${functions} functions, ${resources} CloudFormation resources of ${RESOURCES_MAX}`,
       );
     }
+    if (writers !== undefined) console.log(licenseNotice(writers));
     if (!check) console.log(stale.length === 0 ? "up to date" : `written: ${stale.join(", ")}`);
     return 0;
   } catch (error) {
-    console.error(error instanceof ScanError ? error.message : error);
+    console.error(error instanceof ScanError || isMissingPackages(error) ? error.message : error);
     return 1;
   }
 }

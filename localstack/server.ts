@@ -1,6 +1,7 @@
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LocalApp } from "../lib/app/local.ts";
+import { findEditorWriters, licenseNotice } from "../lib/conversion/editor-packages.ts";
 import { createStartLink } from "../lib/documents/login/login-links.ts";
 import { makeDataFolder } from "../lib/platform/data-folder.ts";
 import { recordToFile } from "../lib/platform/high-water-marks-file.ts";
@@ -53,12 +54,14 @@ export interface RunningServer {
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const config = readConfig(options.env);
+  const writers = findEditorWriters(config.documents);
   makeDataFolder(config.dataDir);
   const templatePath = options.templatePath ?? TEMPLATE_PATH;
   const template = await openTemplate(templatePath, config.dataDir);
   let redact = (line: string): string => line;
   const write = options.writeLog ?? writeToStderr;
   const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });
+  if (writers !== undefined) log.info(licenseNotice(writers));
   const opened = await openApp(config, template.resources, log);
   redact = (line) => opened.ports.secrets.redact(line);
   const { host, port, dataDir, worker, maxConcurrentSteps: stepsAtOnce, publicUrl, allowedHosts } = config;

@@ -226,6 +226,13 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     onlyTypes: /^lib\/settings\//,
   },
   {
+    name: "optional-packages",
+    why: "packages that PUBLISH_AS_MIT=false adds are imported only where they are loaded on demand",
+    from: /./,
+    except: /^lib\/conversion\/editor-writers\.ts$/,
+    never: /^npm:@(?:blocknote\/xl-|react-pdf\/)/,
+  },
+  {
     name: "below-the-platform",
     why: "lib/antivirus, lib/conversion, lib/mail, lib/redaction and lib/settings are below lib/platform",
     from: /^lib\/(?:antivirus|conversion|mail|redaction|settings)\//,

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { OPTIONAL_PACKAGES } from "../../lib/conversion/editor-packages.ts";
 import { type ImportEdge, importGraph } from "./import-graph.ts";
 import { FOLDER_ORDER, IMPORT_RULES, type ImportRule, SERVICES } from "./import-rules.ts";
 import { type Finding, isTest, listSources } from "./sources.ts";
@@ -142,7 +143,7 @@ export function findUndeclaredPackages(edges: readonly ImportEdge[], packages: P
     if (!to.startsWith("npm:")) return [];
     const parts = to.slice("npm:".length).split("/");
     const name = parts.slice(0, to.startsWith("npm:@") ? 2 : 1).join("/");
-    if (packages.dependencies.has(name)) return [];
+    if (packages.dependencies.has(name) || OPTIONAL_PACKAGES.has(name)) return [];
     const isDevelopment = !SHIPPED.test(from) || isTest(from) || typeOnly;
     if (packages.devDependencies.has(name) && isDevelopment) return [];
     return [

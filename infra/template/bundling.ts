@@ -1,3 +1,5 @@
+import { OPTIONAL_PACKAGES } from "../../lib/conversion/editor-packages.ts";
+
 /** The folder of the functions, relative to a nested template. It has no package.json, so SAM bundles in place. */
 export const CODE_FOLDER = "../../functions/";
 
@@ -90,12 +92,15 @@ const CONVERTER_BANNER = `${REQUIRE_BANNER} require.resolve = (name) => name;`;
 /** Optional dependencies of jsdom. */
 const NOT_INSTALLED = ["canvas", "bufferutil", "utf-8-validate"];
 
-/** esbuild options of the converter: it contains the editor's package, but not the services. */
-export function converterBuild(entry: string): Readonly<Record<string, unknown>> {
+/** esbuild options of the converter: it contains the editor's packages, but not the services. */
+export function converterBuild(
+  entry: string,
+  { publishAsMit }: { readonly publishAsMit: boolean },
+): Readonly<Record<string, unknown>> {
   return {
     EntryPoints: [entry],
     ...ESBUILD,
     Banner: [CONVERTER_BANNER],
-    External: [...UNUSED_PACKAGES, ...NOT_INSTALLED],
+    External: [...UNUSED_PACKAGES, ...NOT_INSTALLED, ...(publishAsMit ? OPTIONAL_PACKAGES : [])],
   };
 }

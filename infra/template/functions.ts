@@ -157,7 +157,7 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
 }
 
 /** The converter, which functions of both services invoke by name. */
-export function converterFunction(): ResourceMap {
+export function converterFunction(options: { readonly publishAsMit: boolean }): ResourceMap {
   const properties = {
     FunctionName: installationName(converterName("").slice(1)),
     ...sizeProperties(CONVERSION_SECONDS, CONVERTER_MEMORY_MB),
@@ -167,7 +167,7 @@ export function converterFunction(): ResourceMap {
     ConverterFunction: toFunction(
       CONVERTER_ENTRY,
       "Converts document content to and from blocks, markdown and HTML",
-      converterBuild(CONVERTER_ENTRY),
+      converterBuild(CONVERTER_ENTRY, options),
       properties,
       {},
       {},

@@ -51,7 +51,11 @@ export const WORKER_ROLE_OUTPUT = "WorkerRoleArn";
 export const WORKER_PROFILE_OUTPUT = "WorkerInstanceProfileArn";
 
 /** The nested template of a service: its API, functions, queues, roles and logs. `all` are the consumers of all services. */
-export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsumer[]): SamTemplate {
+export function toServiceTemplate(
+  scan: ServiceScan,
+  all: readonly ScannedConsumer[],
+  options: { readonly publishAsMit: boolean },
+): SamTemplate {
   const { service, routes, consumers } = scan;
   const targets = consumers.flatMap(({ consumer }) => {
     const undelivered = undeliveredQueue(consumer);
@@ -66,7 +70,7 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
       ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
       ...queueResources(scanned.consumer, consumers),
     })),
-    ...(hasConverter(service) ? [converterFunction()] : []),
+    ...(hasConverter(service) ? [converterFunction(options)] : []),
     roleResources(scan, ACCESS[service]),
     logResources(service),
     functionAlarms(
@@ -90,7 +94,13 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
       Function: {
         ...FUNCTION_GLOBALS,
         LoggingConfig: { LogFormat: "JSON", LogGroup: ref(LOG_GROUP_ID) },
-        Environment: { Variables: environment(service, all) },
+        Environment: {
+          Variables: {
+            ...environment(service, all),
+            // A fact of the build, not a parameter: the packages are in its bundles or not.
+            ...(options.publishAsMit || !hasConverter(service) ? {} : { PUBLISH_AS_MIT: "false" }),
+          },
+        },
       },
     },
     Resources: resources,

@@ -35,13 +35,19 @@ const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545
 /** Name of a parameter, or common prefix of several, in the parameter store. */
 const STORED_NAME = "^(?:/[A-Za-z0-9_.-]+)+$";
 
-/** The templates of a scan, by file name relative to the root; the main template comes first. */
-export function toTemplates(scan: Scan): ReadonlyMap<string, SamTemplate> {
+/**
+ * The templates of a scan, by file name relative to the root; the main template comes first. With `publishAsMit: false`
+ * the bundle of the converter contains the editor's packages under other licenses.
+ */
+export function toTemplates(
+  scan: Scan,
+  options: { readonly publishAsMit: boolean } = { publishAsMit: true },
+): ReadonlyMap<string, SamTemplate> {
   const services = servicesOf(scan);
   return new Map([
     [MAIN_TEMPLATE, toMainTemplate(scan, services)],
     ...services.map(
-      (service) => [stackFile(service.service), toServiceTemplate(service, scan.consumers)] as const,
+      (service) => [stackFile(service.service), toServiceTemplate(service, scan.consumers, options)] as const,
     ),
     ...(hasBoth(services) ? [[COLLABORATION_FILE, toCollaborationTemplate()] as const] : []),
   ]);

@@ -167,7 +167,7 @@ async function openApp<Platform extends OpenedPlatform>(
   const dataDir = resolve(options.dataDir);
   // The runner starts first: steps must not inherit this process's environment, and what stops them must outlive it.
   const runner = await startRunner({ log, functionsModule: SCRIPT_LIBRARY });
-  const converter = converterProcess({ log });
+  const converter = converterProcess({ log, withEditorWriters: !config.documents.publishAsMit });
   let platform: Platform | undefined;
   try {
     const secrets = fileSecrets(dataDir);

@@ -1,13 +1,16 @@
 /** The formats of a response: the editor's blocks, or text generated from them. */
 export type OutputFormat = "json" | "markdown" | "html";
 
+/** Files that the editor's own writers produce, if the installation has them: `PUBLISH_AS_MIT=false`. */
+export type EditorFormat = "docx-editor" | "odt-editor" | "pdf-editor";
+
 /** What to convert, and to which format. */
 export type Conversion =
   | {
       /** A Yjs state, or UTF-8 text whose paragraphs become blocks. */
       readonly from: "yjs" | "plain";
       readonly bytes: Uint8Array;
-      readonly to: OutputFormat;
+      readonly to: OutputFormat | EditorFormat;
     }
   | {
       readonly from: "markdown";

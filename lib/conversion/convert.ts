@@ -1,6 +1,7 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
-import type { Conversion } from "./conversion.ts";
+import { arrangeColumns } from "./columns.ts";
+import type { Conversion, EditorFormat } from "./conversion.ts";
 import {
   type EditorNode,
   type ElementNode,
@@ -11,8 +12,9 @@ import {
   treeOf,
 } from "./document-tree.ts";
 import { editTree, type Kept } from "./edit-tree.ts";
+import { loadEditorWriters } from "./editor-writers.ts";
 import { lightWindow } from "./light-window.ts";
-import { makeSafeForMarkdown, readEntities } from "./markdown-safe.ts";
+import { makeSafeForMarkdown, readEntities, removeUnsafeUrls } from "./markdown-safe.ts";
 import { appendBlocks, MARKDOWN_KEEPS, mergeBlocks } from "./merge-blocks.ts";
 import { plainBlocks, splitTexts } from "./plain-blocks.ts";
 import { type Block, paragraph, readBlocks } from "./read-blocks.ts";
@@ -21,10 +23,14 @@ import { createSanitizer } from "./sanitize.ts";
 /** The Yjs fragment that editors write to. Reference 4.1. */
 const FRAGMENT = "document-store";
 
+/** The editor's writers and columns, if this process was started with PUBLISH_AS_MIT=false. */
+const writers = process.env["PUBLISH_AS_MIT"] === "false" ? await loadEditorWriters() : undefined;
+const options =
+  writers === undefined ? {} : { schema: writers.withColumns(ServerBlockNoteEditor.create().editor.schema) };
 /** Reads markup with jsdom, which parses it as browsers do. */
-const editor = ServerBlockNoteEditor.create();
+const editor = ServerBlockNoteEditor.create(options);
 /** Writes markup, the slow part: a light DOM takes less than half the time, with the same result. */
-const writer = ServerBlockNoteEditor.create();
+const writer = ServerBlockNoteEditor.create(options);
 (writer as unknown as { jsdom: unknown }).jsdom = { window: lightWindow() };
 const sanitize = createSanitizer((editor as unknown as { jsdom: { window: unknown } }).jsdom.window);
 const { schema } = editor.editor;
@@ -48,12 +54,20 @@ async function make(conversion: Conversion): Promise<string | Uint8Array> {
   const { from, bytes, to } = conversion;
   const blocks = from === "yjs" ? blocksOf(bytes) : paragraphs(bytes);
   if (to === "json") return JSON.stringify(blocks);
-  const plain = plainBlocks(blocks, schema) as Blocks;
+  const known = plainBlocks(writers === undefined ? blocks : arrangeColumns(blocks), schema);
+  if (to !== "markdown" && to !== "html") return writeAsEditor(to, known);
+  const plain = known as Blocks;
   if (to === "markdown") {
     makeSafeForMarkdown(plain);
     return writer.blocksToMarkdownLossy(plain);
   }
   return sanitize(await writer.blocksToHTMLLossy(plain));
+}
+
+async function writeAsEditor(format: EditorFormat, blocks: readonly Block[]): Promise<Uint8Array> {
+  if (writers === undefined) throw new TypeError("this installation does not have the editor's writers");
+  removeUnsafeUrls(blocks);
+  return writers.write(format, blocks, schema);
 }
 
 /** The state of a new document. */

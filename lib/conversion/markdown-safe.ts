@@ -35,6 +35,12 @@ export const makeSafeForMarkdown = (blocks: unknown): void =>
     language: (name) => name.replace(/[^\w+#.-]/g, "").slice(0, 40),
   });
 
+/** Removes unsafe URLs of links and media. */
+export const removeUnsafeUrls = (blocks: unknown): void => {
+  const safe = (url: string): string => (isSafeUrl(url) ? url : "");
+  change(blocks, { code: same, text: same, link: safe, media: safe, language: same });
+};
+
 const MEANT: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 const meant = (text: string): string =>
   text.replace(/&(lt|gt|amp|quot);/g, (entity, name: string) => MEANT[name] ?? entity);

@@ -52,6 +52,8 @@ export function plainBlocks(blocks: readonly Block[], schema: BlockSchema): Bloc
       }));
       return rows.length === 0 ? children : [{ ...block, props, content: { ...content, rows }, children }];
     }
+    if (known !== undefined && (type === "columnList" || type === "column"))
+      return [{ ...block, props, content: undefined, children }];
     if (kind === "none") return [{ ...block, props, content: undefined, children: [] }, ...after];
     if (type === "pageBreak") return [standard("divider"), ...after];
     if (type === "callout") {

@@ -290,7 +290,8 @@ export const documentSettings = {
   PUBLISH_AS_MIT: {
     type: boolean,
     default: "true",
-    description: "Omits parts whose license is incompatible with MIT; there are none yet",
+    description:
+      "Whether the installation contains only packages that an MIT license permits. false adds the editor's own writers and columns, which the operator installs; on AWS, the build decides",
   },
   REACTIONS_MAX_PER_COMMENT: {
     type: integer(1, 1000),

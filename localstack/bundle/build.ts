@@ -3,6 +3,8 @@ import { isBuiltin } from "node:module";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
+import { findEditorWriters, licenseNotice } from "../../lib/conversion/editor-packages.ts";
+import { readSetting } from "../../lib/settings/read.ts";
 import { readTemplateFiles, type Template } from "../template.ts";
 
 /** A server may load a part of the bundle that it started from for this long, milliseconds. */
@@ -46,6 +48,7 @@ const EXTERNAL = [
   "yauzl",
   "yazl",
   "@blocknote/*",
+  "@react-pdf/renderer",
   "yjs",
   "@hocuspocus/server",
   "ws",
@@ -74,7 +77,14 @@ const OPTIONS = {
  * write the same files, each file at once. Throws if a source cannot be bundled; the previous bundle is then unchanged.
  * Returns what the bundle consists of.
  */
-export async function buildBundle(root: string, folder: string): Promise<Metafile> {
+export async function buildBundle(
+  root: string,
+  folder: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<Metafile> {
+  const publishAsMit = readSetting(env, "PUBLISH_AS_MIT");
+  const writers = findEditorWriters({ publishAsMit }, pathToFileURL(join(root, TEMPLATE)).href);
+  if (writers !== undefined) process.stderr.write(`weft: ${licenseNotice(writers)}\n`);
   // A source that is written during the build is newer than the bundle.
   const startedAt = Date.now();
   const { template, files } = readTemplateFiles(join(root, TEMPLATE));

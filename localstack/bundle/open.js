@@ -22,7 +22,9 @@ export async function openServer() {
     await ensureBundle(ROOT);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`weft: cannot build the server bundle, running from the sources: ${reason}\n`);
+    // Without these packages the server does not start either, and says why.
+    if (error?.code !== "ERR_MISSING_PACKAGES")
+      process.stderr.write(`weft: cannot build the server bundle, running from the sources: ${reason}\n`);
     enableCompileCache(join(ROOT, "node_modules", ".cache", "weft-compiled"));
     return import("../server.ts");
   }

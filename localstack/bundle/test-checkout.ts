@@ -33,12 +33,16 @@ export interface Started {
 }
 
 /** Starts the copy as `npm start` does, on a data folder inside of it. Rejects where it does not start. */
-export async function startCopy(root: string): Promise<Started> {
+export async function startCopy(
+  root: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Started> {
   const env = {
     ...process.env,
     PORT: "0",
     WEFT_DATA_DIR: mkdtempSync(join(root, "data-")),
     WEFT_ACCESS_TOKEN: "",
+    ...settings,
   };
   const child = spawn(process.execPath, [join(root, "localstack/main.js")], {
     cwd: root,

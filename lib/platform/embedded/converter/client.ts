@@ -20,6 +20,8 @@ const ENV_NAMES = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR"] as const;
 
 export interface ConverterOptions {
   readonly log: Log;
+  /** Whether the process loads the editor's writers and columns. Default: no. */
+  readonly withEditorWriters?: boolean;
   /** Overrides of the limits, in milliseconds. */
   readonly conversionLimitMs?: number;
   readonly idleMs?: number;
@@ -51,7 +53,8 @@ interface Running {
  * a conversion that exceeds its time or memory limit restarts it.
  */
 export function converterProcess(options: ConverterOptions): ConverterProcess {
-  const { log, conversionLimitMs = CONVERSION_LIMIT_MS, idleMs = IDLE_MS } = options;
+  const { log, withEditorWriters = false } = options;
+  const { conversionLimitMs = CONVERSION_LIMIT_MS, idleMs = IDLE_MS } = options;
   const program = options.program ?? new URL("./main.ts", import.meta.url);
   const waiting: Job[] = [];
   let running: Running | undefined;
@@ -65,7 +68,7 @@ export function converterProcess(options: ConverterOptions): ConverterProcess {
       ENV_NAMES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
     );
     const child = fork(program, [], {
-      env,
+      env: withEditorWriters ? { ...env, PUBLISH_AS_MIT: "false", NODE_ENV: "production" } : env,
       execArgv: [`--max-old-space-size=${HEAP_MB}`],
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
