@@ -13,6 +13,7 @@ import { invitationsTable, invitedTable } from "./documents/tables/invitations.t
 import { loginLinksTable } from "./documents/tables/login-links.ts";
 import { loginStatesTable } from "./documents/tables/login-states.ts";
 import { mailsTable } from "./documents/tables/mails.ts";
+import { notificationsTable } from "./documents/tables/notifications.ts";
 import { nodesTable, roomsTable } from "./documents/tables/room-leases.ts";
 import { sessionEntriesTable, sessionsTable } from "./documents/tables/sessions.ts";
 import { commentsTable, threadsTable } from "./documents/tables/threads.ts";
@@ -91,6 +92,7 @@ export const tables = {
   attachmentUsage: attachmentUsageTable,
   documentAttachments: documentAttachmentsTable,
   documentMails: mailsTable,
+  notifications: notificationsTable,
   documentInvitations: invitationsTable,
   documentInvited: invitedTable,
   documentAccessRequests: accessRequestsTable,

@@ -1,10 +1,10 @@
 import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
+import { sendDueMails } from "#lib/documents/notifications/compose-mails.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 
 export const consumer = defineConsumer({
   name: "send-mail",
-  summary: "Sends mails about shared documents and access requests",
+  summary: "Sends mails about shared documents and access requests, and digests of notifications",
   rule: {
     source: ["weft.events"],
     "detail-type": ["event.recorded"],
@@ -16,7 +16,7 @@ export const consumer = defineConsumer({
   timeoutSeconds: 120,
   secrets: true,
   run: async (_messages, deps: Deps, { signal }) => {
-    await sendMails(deps, signal);
+    await sendDueMails(deps, signal);
     return undefined;
   },
 });

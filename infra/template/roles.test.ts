@@ -111,6 +111,7 @@ describe("the roles", () => {
       "DispatchFunction",
       "DocumentUpdatedFunction",
       "IndexEventsFunction",
+      "NotifyFunction",
       "SendMailFunction",
       "WatchWorkspacesFunction",
     ]);

@@ -18,3 +18,13 @@ export const textField = (most: number) =>
 
 /** The document id in a path. A malformed id returns 404. */
 export const documentParams = z.object({ id: z.guid().transform((id) => id.toLowerCase()) });
+
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false, "1": true, "0": false };
+
+/** Boolean parameter. Other values are ignored. Reference 1.0. */
+export const flag = (description: string) =>
+  z
+    .string()
+    .optional()
+    .transform((text) => (text === undefined ? undefined : BOOLEANS[text.toLowerCase()]))
+    .meta({ description, type: "boolean" });

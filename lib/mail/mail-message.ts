@@ -16,7 +16,16 @@ export function messageOf(mail: Mail, from: MailSender) {
     subject: mail.subject,
     text: mail.text,
     html: mail.html,
-    headers: { "Content-Language": mail.language, "Auto-Submitted": "auto-generated" },
+    headers: {
+      "Content-Language": mail.language,
+      "Auto-Submitted": "auto-generated",
+      ...(mail.unsubscribeUrl === undefined
+        ? {}
+        : {
+            "List-Unsubscribe": `<${mail.unsubscribeUrl}>`,
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+          }),
+    },
     // Values of a mail are text, never a file or URL to read.
     disableFileAccess: true,
     disableUrlAccess: true,

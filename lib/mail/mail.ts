@@ -9,6 +9,8 @@ export interface Mail {
   readonly html: string;
   /** `en`, `fr`. */
   readonly language: string;
+  /** Ends such mails by a POST request without a login (RFC 8058). */
+  readonly unsubscribeUrl?: string;
 }
 
 /** `refused`: permanently rejected; a retry is pointless. */

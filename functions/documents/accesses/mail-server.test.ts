@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
+import { sendDueMails } from "#lib/documents/notifications/compose-mails.ts";
 import { mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documents/tables/mails.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { smtpMailer } from "#lib/mail/smtp.ts";
@@ -80,10 +80,10 @@ const inviteOne = async (email: string): Promise<void> => {
   expect((await call(test.deps, invite, asked)).status).toBe(201);
 };
 const waiting = async (): Promise<StoredMail[]> =>
-  (await test.deps.tables.query(mailsTable, { pk: QUEUED_MAILS })).items;
+  (await test.deps.tables.query(mailsTable, { pk: QUEUED_MAILS })).items as StoredMail[];
 const sendBy = (port: number, signal = new AbortController().signal): Promise<void> => {
   const { smtp } = readConfig({ DJANGO_EMAIL_HOST: "127.0.0.1", DJANGO_EMAIL_PORT: String(port) }).mail;
-  return sendMails({ ...test.deps, mail: smtpMailer(smtp!, FROM, async () => undefined, WAITS) }, signal);
+  return sendDueMails({ ...test.deps, mail: smtpMailer(smtp!, FROM, async () => undefined, WAITS) }, signal);
 };
 const readers = (received: readonly Received[]) => received.flatMap(({ to }) => to).toSorted();
 

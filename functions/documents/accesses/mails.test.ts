@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Deps } from "#lib/app/aws.ts";
 import { renderEmail } from "#lib/documents/mail/email-templates.ts";
-import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
+import { sendDueMails } from "#lib/documents/notifications/compose-mails.ts";
 import { mailKey, mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documents/tables/mails.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { planUser } from "#lib/documents/users/users.ts";
@@ -51,7 +51,7 @@ const plain = (source = ""): string =>
       Buffer.from(bytes.replaceAll("=", ""), "hex").toString("utf8"),
     );
 const waiting = async (): Promise<StoredMail[]> =>
-  (await test.deps.tables.query(mailsTable, { pk: QUEUED_MAILS })).items;
+  (await test.deps.tables.query(mailsTable, { pk: QUEUED_MAILS })).items as StoredMail[];
 
 /** Sends with a fake mail server. */
 const sending = (send: (mail: Mail) => Promise<MailOutcome>) => {
@@ -65,7 +65,7 @@ const sending = (send: (mail: Mail) => Promise<MailOutcome>) => {
       },
     },
   };
-  return { sent, run: () => sendMails(deps, new AbortController().signal) };
+  return { sent, run: () => sendDueMails(deps, new AbortController().signal) };
 };
 const away = async (): Promise<MailOutcome> => {
   throw Object.assign(new Error("connect ECONNREFUSED anna@example.com"), { code: "ECONNECTION" });

@@ -1,13 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
+import { htmlPageHeaders } from "#lib/documents/html-page.ts";
 import { readSessionCookie } from "#lib/documents/login/browser-cookie.ts";
 import { findLoginLink, LOGIN_PATH, takeLoginLink } from "#lib/documents/login/login-links.ts";
-import {
-  askPage,
-  INVALID_LINK_PAGE,
-  loginPageHeaders,
-  NO_LINK_PAGE,
-} from "#lib/documents/login/login-page.ts";
+import { askPage, INVALID_LINK_PAGE, NO_LINK_PAGE } from "#lib/documents/login/login-page.ts";
 import { checkRedirectTarget } from "#lib/documents/login/redirect-target.ts";
 import { startSession } from "#lib/documents/login/sessions.ts";
 import { loginService } from "#lib/documents/service.ts";
@@ -54,7 +50,7 @@ const loginPage = (
   new HttpResponse(html, {
     status,
     contentType: "text/html; charset=utf-8",
-    headers: loginPageHeaders(target),
+    headers: htmlPageHeaders(target),
   });
 
 const invalidLink = (): HttpResponse => loginPage(INVALID_LINK_PAGE, { status: 403 });

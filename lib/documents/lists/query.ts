@@ -1,16 +1,8 @@
 import * as z from "zod";
+import { flag } from "../fields.ts";
 import { ORDERINGS } from "./filter-and-sort.ts";
 
 const TEXT_MAX_LENGTH = 255;
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false, "1": true, "0": false };
-
-/** Boolean parameter. Other values are ignored. Reference 1.0. */
-const flag = (description: string) =>
-  z
-    .string()
-    .optional()
-    .transform((text) => (text === undefined ? undefined : BOOLEANS[text.toLowerCase()]))
-    .meta({ description, type: "boolean" });
 
 /** Choice parameter. Other values are ignored. */
 const oneOf = <const Choice extends string>(choices: readonly Choice[], description: string) =>

@@ -1,9 +1,7 @@
 import type { Letterhead } from "../../mail/mail.ts";
 import type { Role } from "../access/roles.ts";
 import type { MailKind, StoredMail } from "../tables/mails.ts";
-
-/** Maximum characters of a name or title in an email, so that it cannot contain a message of its own. */
-const SHOWN_MAX = 120;
+import { fillIn, layOutEmail, lines, oneLine, type RenderedEmail } from "./email-layout.ts";
 
 interface EmailText {
   readonly subject: string;
@@ -19,6 +17,7 @@ interface EmailTexts {
   readonly open: string;
   readonly somebody: string;
   readonly foot: string;
+  readonly unsubscribe: string;
 }
 
 const EMAIL_TEXTS = {
@@ -56,6 +55,7 @@ const EMAIL_TEXTS = {
     open: "Open the document",
     somebody: "Somebody",
     foot: "Sent by {brand}",
+    unsubscribe: "Unsubscribe from such emails",
   },
   fr: {
     kinds: {
@@ -91,25 +91,24 @@ const EMAIL_TEXTS = {
     open: "Ouvrir le document",
     somebody: "Quelqu’un",
     foot: "Envoyé par {brand}",
+    unsubscribe: "Ne plus recevoir ces e-mails",
   },
 } as const satisfies Record<string, EmailTexts>;
-type Language = keyof typeof EMAIL_TEXTS;
-
-export interface RenderedEmail {
-  readonly language: Language;
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-}
+export type EmailLanguage = keyof typeof EMAIL_TEXTS;
 
 /** Returns the email language for a user's language: `fr-fr` gives `fr`; unknown languages give English. */
-export function resolveEmailLanguage(language: string | null): Language {
+export function resolveEmailLanguage(language: string | null): EmailLanguage {
   const found = (language ?? "").toLowerCase().split(/[-_]/, 1)[0] ?? "";
-  return Object.hasOwn(EMAIL_TEXTS, found) ? (found as Language) : "en";
+  return Object.hasOwn(EMAIL_TEXTS, found) ? (found as EmailLanguage) : "en";
 }
 
-/** Renders an email in the recipient's language. Reference 2.4. */
-export function renderEmail(mail: StoredMail, { brandName, logoUrl, appUrl }: Letterhead): RenderedEmail {
+/** Renders an email in the recipient's language, with a link to unsubscribe if one is given. Reference 2.4. */
+export function renderEmail(
+  mail: StoredMail,
+  letterhead: Letterhead,
+  unsubscribeUrl?: string,
+): RenderedEmail {
+  const { brandName, appUrl } = letterhead;
   const language = resolveEmailLanguage(mail.language);
   const wording: EmailTexts = EMAIL_TEXTS[language];
   const { subject, heading, body } = wording.kinds[mail.kind];
@@ -119,56 +118,23 @@ export function renderEmail(mail: StoredMail, { brandName, logoUrl, appUrl }: Le
     role: wording.roles[mail.role],
     brand: oneLine(brandName),
   };
-  const say = (text: string): string => text.replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? "");
+  const say = (text: string): string => fillIn(text, known);
   const id = encodeURIComponent(mail.document);
-  const link = `${appUrl}/docs/${id}/?utm_source=docssharelink&utm_campaign=${id}`;
-  const said = lines(mail.message ?? "") || say(body);
-  const [head, foot] = [say(heading), say(wording.foot)];
-  return {
-    language,
-    subject: oneLine(mail.subject ?? "") || say(subject),
-    text: `${head}\n\n${said}\n\n${wording.open}: ${link}\n\n${foot}\n`,
-    html: [
-      `<!DOCTYPE html><html lang="${language}"><head><meta charset="utf-8"><title>${escaped(head)}</title></head>`,
-      '<body style="font-family:sans-serif;max-width:36em;margin:2em auto;padding:0 1em">',
-      ...(logoUrl === undefined
-        ? []
-        : [`<p><img src="${escaped(logoUrl)}" alt="${escaped(oneLine(brandName))}" height="48"></p>`]),
-      `<h1 style="font-size:1.3em">${escaped(head)}</h1><p>${escaped(said).replaceAll("\n", "<br>")}</p>`,
-      `<p><a href="${escaped(link)}">${escaped(wording.open)}</a></p><p>${escaped(foot)}</p></body></html>`,
-    ].join("\n"),
-  };
+  return layOutEmail(
+    {
+      language,
+      subject: oneLine(mail.subject ?? "") || say(subject),
+      heading: say(heading),
+      sections: [{ text: lines(mail.message ?? "") || say(body) }],
+      link: {
+        text: wording.open,
+        url: `${appUrl}/docs/${id}/?utm_source=docssharelink&utm_campaign=${id}`,
+      },
+      foot: say(wording.foot),
+      ...(unsubscribeUrl === undefined
+        ? {}
+        : { unsubscribe: { text: wording.unsubscribe, url: unsubscribeUrl } }),
+    },
+    letterhead,
+  );
 }
-
-/** Removes line breaks and invisible characters. */
-const visible = (text: string): string =>
-  text
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
-    // Direction marks can disguise text.
-    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
-    .trim();
-
-/** One line, shortened to SHOWN_MAX characters. */
-function oneLine(text: string): string {
-  const line = visible(text);
-  const letters = [...line];
-  return letters.length > SHOWN_MAX ? `${letters.slice(0, SHOWN_MAX).join("")}…` : line;
-}
-
-/** Cleans each line of a message. Its length was validated. */
-const lines = (text: string): string =>
-  text
-    .split(/\r\n|[\r\n\u2028\u2029]/)
-    .map(visible)
-    .join("\n")
-    .trim();
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");

@@ -3,7 +3,7 @@ import type { Write } from "../../platform/tables.ts";
 import { mailKey, mailsTable, type StoredMail } from "../tables/mails.ts";
 import type { StoredUser } from "../tables/users.ts";
 
-type NewMail = Pick<StoredMail, "kind" | "to" | "language" | "role" | "subject" | "message"> & {
+type NewMail = Pick<StoredMail, "kind" | "to" | "user" | "language" | "role" | "subject" | "message"> & {
   readonly document: { readonly id: string; readonly title: string | null };
   /** Undefined if a server created the document. */
   readonly sender: StoredUser | undefined;

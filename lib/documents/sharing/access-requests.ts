@@ -63,10 +63,11 @@ export async function requestAccess(
     return {
       writes: [
         { op: "put", table: accessRequestsTable, item, when: [["pk", "missing"]] },
-        ...asked.flatMap(({ email, language }) =>
+        ...asked.flatMap(({ id: user, email, language }) =>
           planMail(deps, {
             kind: "asked",
             to: email,
+            user,
             language,
             role,
             document: documentAccess.document,

@@ -111,6 +111,7 @@ export async function createAccess(
         : planMail(deps, {
             kind: "shared",
             to: user.email,
+            user: user.id,
             language: user.language,
             role,
             document,

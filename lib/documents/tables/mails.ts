@@ -13,6 +13,8 @@ export interface StoredMail extends Key {
   readonly kind: MailKind;
   /** The recipient's address. */
   readonly to: string;
+  /** Id of the recipient; absent if the address has been invited, or was the only thing known. */
+  readonly user?: string;
   /** The recipient's language, such as `fr-fr`. */
   readonly language: string | null;
   /** Name and address of the user who shared or requested. */
@@ -28,7 +30,21 @@ export interface StoredMail extends Key {
   readonly attempts: number;
 }
 
-export const mailsTable: TableSpec<StoredMail> = { name: "document-mails", indexes: {} };
+/** A queued email with notifications: they are read when it is sent. */
+export interface QueuedDigest extends Key {
+  readonly id: string;
+  readonly kind: "digest";
+  /** Id of the recipient. */
+  readonly user: string;
+  readonly digest: string;
+  readonly created_at: string;
+  /** Number of earlier attempts. */
+  readonly attempts: number;
+}
+
+export type QueuedMail = StoredMail | QueuedDigest;
+
+export const mailsTable: TableSpec<QueuedMail> = { name: "document-mails", indexes: {} };
 
 /** All queued emails are one partition, sorted by due time. */
 export const QUEUED_MAILS = "waiting";
