@@ -92,6 +92,9 @@ const CONVERTER_BANNER = `${REQUIRE_BANNER} require.resolve = (name) => name;`;
 /** Optional dependencies of jsdom. */
 const NOT_INSTALLED = ["canvas", "bufferutil", "utf-8-validate"];
 
+/** The editor's writer of PDF requires the metrics of fonts by names that a bundle cannot resolve. */
+const PDF_WRITER = ["@blocknote/xl-pdf-exporter", "@react-pdf/renderer"];
+
 /** esbuild options of the converter: it contains the editor's packages, but not the services. */
 export function converterBuild(
   entry: string,
@@ -101,6 +104,6 @@ export function converterBuild(
     EntryPoints: [entry],
     ...ESBUILD,
     Banner: [CONVERTER_BANNER],
-    External: [...UNUSED_PACKAGES, ...NOT_INSTALLED, ...(publishAsMit ? OPTIONAL_PACKAGES : [])],
+    External: [...UNUSED_PACKAGES, ...NOT_INSTALLED, ...(publishAsMit ? OPTIONAL_PACKAGES : PDF_WRITER)],
   };
 }
