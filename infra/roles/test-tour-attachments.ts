@@ -32,6 +32,7 @@ export async function tourAttachments(owner: Client, deps: Deps): Promise<() => 
   await client.send("GET", `${DOCUMENTS}/${home}/media-check?key=${encodeURIComponent(key)}`);
   await client.send("GET", `${DOCUMENTS}/${home}/attachments`);
   await client.file("GET", `/media/${key}`);
+  await client.file("HEAD", `/media/${key}`);
   await client.status(`${DOCUMENTS}/${home}/cors-proxy?url=http://127.0.0.1/`);
   // Methods that these paths do not have.
   for (const path of ["attachments", "media-check"]) await client.status(`${DOCUMENTS}/${home}/${path}`, {});

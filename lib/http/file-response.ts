@@ -15,6 +15,9 @@ export interface FileResponse {
   readonly content: AsyncIterable<Uint8Array | string>;
 }
 
+/** The content of a response to HEAD, or with status 304 or 416. */
+export async function* noContent(): AsyncGenerator<Uint8Array> {}
+
 /** Longest name of a file in a header, characters. */
 const NAME_MAX_LENGTH = 200;
 

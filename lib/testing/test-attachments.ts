@@ -53,9 +53,14 @@ export async function uploadFile(
 export function getMedia(
   { url }: Pick<TestGateway, "url">,
   key: string,
-  { token = TEST_TOKEN, headers = {} }: { token?: string | null; headers?: Record<string, string> } = {},
+  {
+    method = "GET",
+    token = TEST_TOKEN,
+    headers = {},
+  }: { method?: "GET" | "HEAD"; token?: string | null; headers?: Record<string, string> } = {},
 ): Promise<Response> {
   return fetch(`${url}/media/${key}`, {
+    method,
     headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
     redirect: "manual",
   });

@@ -3,6 +3,7 @@
  * A line `advance <ms>` on standard input moves the clock further.
  */
 import { flushCompileCache } from "node:module";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { openEmbeddedApp } from "../../lib/app/local.ts";
@@ -35,6 +36,7 @@ const platform = await startPlatform({
   log,
   host: config.host,
   port: config.port,
+  bodiesDir: join(config.dataDir, "bodies-unfinished"),
 });
 process.on("SIGTERM", () => {
   void platform.close().then(() => process.exit(0));

@@ -118,6 +118,20 @@ describe("GET /media/{key}", () => {
     ]);
   });
 
+  it("answers HEAD as GET, without the content and without ranges", async () => {
+    const head = (headers: Record<string, string> = {}, token: string | null = TEST_TOKEN) =>
+      getMedia(gateway, key, { method: "HEAD", headers, token });
+    const { headers: expected } = await get();
+    const names = ["accept-ranges", "content-disposition", "content-length", "content-type", "etag"];
+    for (const response of [await head(), await head({ range: "bytes=0-1" })]) {
+      expect([response.status, await response.text()]).toEqual([200, ""]);
+      for (const name of names) expect(response.headers.get(name)).toBe(expected.get(name));
+      expect(response.headers.get("content-security-policy")).toBe(POLICY);
+    }
+    expect((await head({ "if-none-match": expected.get("etag") ?? "" })).status).toBe(304);
+    expect((await head({}, null)).status).toBe(403);
+  });
+
   it("refuses all who may not read a document that contains it with the same response", async () => {
     const ann = await createUser(test.deps, "ann-media");
     const as = async (token: string | null, asked = key) => {

@@ -3,22 +3,14 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { permissionDenied } from "#lib/documents/access/errors.ts";
 import { findReadableAttachment } from "#lib/documents/attachments/media-access.ts";
 import { isNotModified } from "#lib/documents/content/conditional-requests.ts";
-import {
-  downloadUrl,
-  isShownInline,
-  mediaEtag,
-  openAttachment,
-  servedType,
-} from "#lib/documents/media/read-media.ts";
+import { downloadUrl, mediaEtag, mediaFile, openAttachment } from "#lib/documents/media/read-media.ts";
 import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { mediaService } from "#lib/documents/service.ts";
 import { isRangeCurrent, parseRange } from "#lib/http/byte-range.ts";
-import { dispositionOf, type FileResponse } from "#lib/http/file-response.ts";
+import { dispositionOf, type FileResponse, noContent } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { redirect } from "#lib/http/response.ts";
 import { defineRoute } from "#lib/http/route.ts";
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** Decides as media-auth, with the same refusal. Choice: infra/decisions/0118. */
 export const route = defineRoute({
@@ -40,23 +32,22 @@ export const route = defineRoute({
     const found = await findReadableAttachment(deps, await resolveViewer(deps, request), request.path);
     if (found === undefined) throw permissionDenied();
     const { key, attachment } = found;
-    const { name, bytes, created_at: modifiedAt } = attachment;
-    const isInline = isShownInline(attachment);
-    const url = await downloadUrl(deps, key, attachment, dispositionOf(name, isInline));
+    const { bytes, created_at: modifiedAt } = attachment;
+    const { headers, ...file } = mediaFile(key, attachment);
+    const isHead = request.method === "HEAD";
+    // A presigned URL is valid for one method only.
+    const url = isHead
+      ? undefined
+      : await downloadUrl(deps, key, attachment, dispositionOf(file.name, file.isInline));
     if (url !== undefined)
       return redirect(302, new URL(url), {
         headers: { "cache-control": "private, max-age=30", "referrer-policy": "no-referrer" },
       });
     const etag = mediaEtag(key);
-    const file = { type: servedType(attachment), name, isInline };
-    const headers = {
-      "accept-ranges": "bytes",
-      "cache-control": "private, no-cache",
-      etag: `"${etag}"`,
-      "last-modified": new Date(modifiedAt).toUTCString(),
-    };
     if (isNotModified(request.headers, { etag, saved_at: modifiedAt }))
-      return { ...file, status: 304, headers, content: nothing() };
+      return { ...file, status: 304, headers, content: noContent() };
+    const whole = { ...file, headers: { ...headers, "content-length": String(bytes) } };
+    if (isHead) return { ...whole, content: noContent() };
     const asked = isRangeCurrent(request.headers["if-range"], { etag, modifiedAt })
       ? parseRange(request.headers["range"], bytes)
       : undefined;
@@ -65,11 +56,10 @@ export const route = defineRoute({
         ...file,
         status: 416,
         headers: { ...headers, "content-range": `bytes */${bytes}`, "content-length": "0" },
-        content: nothing(),
+        content: noContent(),
       };
     const content = await openAttachment(deps, key, asked);
-    if (asked === undefined)
-      return { ...file, headers: { ...headers, "content-length": String(bytes) }, content };
+    if (asked === undefined) return { ...whole, content };
     return {
       ...file,
       status: 206,

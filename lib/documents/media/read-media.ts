@@ -24,6 +24,19 @@ export const servedType = ({ type, is_unsafe }: StoredAttachment): string => {
 /** The tag of an attachment, whose bytes never change. */
 export const mediaEtag = (key: string): string => key.slice(key.lastIndexOf("/") + 1, key.lastIndexOf("."));
 
+/** How an attachment is served, except its content and length. */
+export const mediaFile = (key: string, attachment: StoredAttachment) => ({
+  type: servedType(attachment),
+  name: attachment.name,
+  isInline: isShownInline(attachment),
+  headers: {
+    "accept-ranges": "bytes",
+    "cache-control": "private, no-cache",
+    etag: `"${mediaEtag(key)}"`,
+    "last-modified": new Date(attachment.created_at).toUTCString(),
+  },
+});
+
 /** Opens the bytes of an attachment, or a part of them. Throws if they are missing. */
 export async function openAttachment(
   { blobs }: Pick<Ports, "blobs">,
