@@ -93,7 +93,7 @@ export class Rooms extends Hocuspocus<RoomContext> {
       onAuthenticate: ({ token, documentName, context, connectionConfig }) =>
         this.#authenticate(token, documentName, context.socket, connectionConfig),
       onTokenSync: ({ token, connection }) => this.#renew(token, connection),
-      onLoadDocument: ({ document, context }) => this.#load(document, context),
+      onLoadDocument: ({ document }) => this.#load(document),
       connected: async ({ connection, context }) => {
         if (connection.document.isDestroyed) context.socket.close(CLOSE.unavailable);
         context.socket.onUpdate = (update) => this.#appendEarly(update, connection);
@@ -278,7 +278,26 @@ export class Rooms extends Hocuspocus<RoomContext> {
     announceRights(connection, { asks: !readOnly && session.refused.ask() });
   }
 
-  async #load(document: Document, { socket, session }: RoomContext): Promise<void> {
+  /**
+   * Opens the room of a document for a connection. If it cannot be loaded now, this closes the socket of each connection
+   * that waits for it: they share the error, and a client whose connection is rejected does not try again.
+   */
+  override async createDocument(
+    ...[document, request, socketId, config, context]: Parameters<Hocuspocus<RoomContext>["createDocument"]>
+  ): Promise<Document> {
+    try {
+      return await super.createDocument(document, request, socketId, config, context);
+    } catch (error) {
+      const { socket, session } = context as RoomContext;
+      session?.seat.release();
+      if (session !== undefined) socket.seats.delete(session.seat);
+      // The client would only connect again.
+      if (isLasting(error)) throw new Rejection(error.message);
+      return reject(socket, closeFor(error));
+    }
+  }
+
+  async #load(document: Document): Promise<void> {
     const { storage, awarenessHub, log } = this.#options;
     try {
       const room = await RoomLog.open(storage, document, {
@@ -288,13 +307,9 @@ export class Rooms extends Hocuspocus<RoomContext> {
       this.#logs.set(document, room);
       if (awarenessHub !== undefined) connectAwareness(document, awarenessHub, log);
     } catch (error) {
-      session?.seat.release();
-      if (session !== undefined) socket.seats.delete(session.seat);
-      // The client would only connect again.
-      if (isLasting(error)) throw new Rejection(error.message);
       if (!(error instanceof ApiError))
         log.error("a document could not be loaded", { document: document.name, error });
-      reject(socket, closeFor(error));
+      throw error;
     }
   }
 

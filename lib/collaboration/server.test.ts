@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { Doc, encodeStateAsUpdate } from "yjs";
 import { AwarenessHub } from "../documents/updates/awareness-hub.ts";
 import { decodeAwareness, encodeAwareness } from "../documents/updates/awareness-update.ts";
+import { ApiError } from "../errors.ts";
 import type { BackendResponse } from "./backend.ts";
 import { closed, ORIGIN, TestCollaboration } from "./test-collaboration.ts";
 
@@ -59,6 +60,23 @@ it("loads the room from the log, and unloads it after the last client has left",
   const bob = test.connect("bob", { room });
   await expect.poll(() => bob.text()).toBe("kept");
   await bob.saved();
+});
+
+it("lets all clients of a room that could not be loaded try again", async () => {
+  const { promise: gate, resolve: fail } = Promise.withResolvers<void>();
+  const open = test.storage.open.bind(test.storage);
+  test.storage.open = async () => {
+    await gate;
+    throw new ApiError("unavailable", "The document service does not respond");
+  };
+  const clients = ["ann", "bob"].map((name) => test.connect(name, { room }));
+  await expect.poll(() => clients.every(({ provider }) => provider.isAuthenticated)).toBe(true);
+  test.storage.open = open;
+  fail();
+  clients[0]?.write("after all");
+  await Promise.all(clients.map((client) => client.saved()));
+  await expect.poll(() => clients.map((client) => client.text())).toEqual(["after all", "after all"]);
+  expect(clients.map(({ reasons }) => reasons)).toEqual([[], []]);
 });
 
 it("applies updates of other writers to open rooms, and does not append them again", async () => {

@@ -79,6 +79,8 @@ export class OpenLog {
   readonly #listeners = new Set<LogListener>();
   #waiting: Waiting[] = [];
   #isWriting = false;
+  /** Others have written to the log during a write that had read it before. */
+  #mustCatchUp = false;
   #compacting: Promise<void> | undefined;
   #hasEnded = false;
   /** The document's `log_start`, as last read: entries up to it may be deleted. */
@@ -160,7 +162,9 @@ export class OpenLog {
     const document = await this.#deps.tables.get(documentsTable, documentKey(this.document));
     if (document === undefined || document.deleted_at !== null) return false;
     if ((document.generation ?? 0) !== this.generation) return false;
-    if (!this.#isWriting) await this.#catchUp(document);
+    // A write in progress may have committed before the others did, and then reads nothing more.
+    if (this.#isWriting) this.#mustCatchUp = true;
+    else await this.#catchUp(document);
     return true;
   }
 
@@ -178,8 +182,22 @@ export class OpenLog {
         for (const { reject } of batch) reject(error);
         if (error instanceof ApiError && error.code === "precondition_failed") this.end();
       }
+      await this.#catchUpAfterWrite();
     }
     this.#isWriting = false;
+  }
+
+  async #catchUpAfterWrite(): Promise<void> {
+    if (!this.#mustCatchUp) return;
+    this.#mustCatchUp = false;
+    try {
+      await this.#catchUp();
+    } catch (error) {
+      this.#deps.log.warn("reading what others have written to a document failed", {
+        document: this.document,
+        error,
+      });
+    }
   }
 
   #remember(key: string, position: number): void {
@@ -311,6 +329,8 @@ export class OpenLog {
     if (document === undefined || (document.generation ?? 0) !== this.generation) return;
     this.#start = document.log_start ?? 0;
     const found = await readEntries(deps, this.document, this.generation, this.position);
+    // It may contain what this process writes at the same time, which is not passed on before it is on disk.
+    if (found.length > 0) await deps.durable?.();
     const isWhole = found.every(({ position }, at) => position === this.position + 1 + at);
     if (isWhole && this.position + found.length >= this.#start) {
       for (const entry of found) this.#receive(entry, []);

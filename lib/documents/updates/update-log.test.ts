@@ -131,6 +131,29 @@ describe("the update log of a document", () => {
     there.close();
   });
 
+  it("passes on what others append while a write of its own is not on disk yet", async () => {
+    const { promise: disk, resolve: sync } = Promise.withResolvers<void>();
+    let isWaiting = false;
+    const durable = async (): Promise<void> => {
+      if (isWaiting) await disk;
+    };
+    const logs = new UpdateLogs({ ...test.deps, durable });
+    const log = await logs.open(id);
+    const { state } = await log.read();
+    const seen: number[] = [];
+    log.subscribe({ onEntry: ({ position }) => seen.push(position), onEnd: () => {} });
+    isWaiting = true;
+    const appended = log.append(new Editor(state).type("a"), { author: ANA });
+    await expect.poll(() => stored()).toBe(1);
+    await otherProcess().use(id, (there) => there.append(new Editor(state).type("b"), { author: BEN }));
+    await logs.refresh();
+    expect(seen).toEqual([]);
+    sync();
+    await appended;
+    await expect.poll(() => seen).toEqual([1, 2]);
+    log.close();
+  });
+
   it("keeps every update that concurrent processes append", async () => {
     const processes = [test.deps.updateLogs, otherProcess(), otherProcess()];
     const { state } = await test.deps.updateLogs.use(id, (log) => log.read());
