@@ -76,7 +76,7 @@ export async function saveContent(
   const sender = viewer?.id ?? null;
   await adoptAttachments(deps, viewer, id, findAttachmentKeys(content.bytes));
   const planner = new SavePlanner(deps, { ...content, ...about, etag, sender });
-  const stored: string[] = [];
+  const stored: StoredState[] = [];
   const saved = await commitChange<Saved>(deps, async (attempt) => {
     const access = attempt === 0 ? first : await authorize(deps, viewer, id, "content_patch");
     let current = await readDocumentWithLog(deps, id, access.document);
@@ -101,11 +101,12 @@ export async function saveContent(
     if (current.entries.length > 0) {
       await compactLog(deps, id);
       current = await readDocumentWithLog(deps, id);
-      if (current.entries.length > 0)
+      // The plan is for the entries that were read. The compaction may have included later ones.
+      if (current.entries.length > 0 || current.document.content?.position !== position)
         throw new ApiError("conflict", "The content is being changed; try again");
     }
-    const version = await store(deps, current.document, state, stored);
-    const head = { version, etag: hash("md5", state), kind: content.kind, bytes: state.length };
+    const { version, etag: newEtag } = await store(deps, current.document, state, stored);
+    const head = { version, etag: newEtag, kind: content.kind, bytes: state.length };
     const attachments = findAttachmentKeys(state);
     const edit = plan.kind === "edit" ? plan : undefined;
     return change(deps, { ...access, document: current.document }, head, {
@@ -128,22 +129,29 @@ const NOTHING: SavePlan = { kind: "nothing" };
 const isEmpty = ({ document, entries }: DocumentWithLog): boolean =>
   document.content === undefined && entries.length === 0;
 
+interface StoredState {
+  readonly version: string;
+  /** MD5 of its bytes, hexadecimal. */
+  readonly etag: string;
+}
+
 /**
- * Stores the bytes under an id that sorts after all versions, and returns it. Blobs left without a version are
- * removed later.
+ * Stores the bytes under an id that sorts after all versions, unless an earlier attempt has. Blobs left without a version
+ * are removed later.
  */
 async function store(
   deps: SaveDeps,
   { id, content: before }: StoredDocument,
   bytes: Uint8Array,
-  stored: string[],
-): Promise<string> {
+  stored: StoredState[],
+): Promise<StoredState> {
+  const etag = hash("md5", bytes);
   const last = stored.at(-1);
-  if (last !== undefined && last > (before?.version ?? "")) return last;
-  const version = deps.ids.ordered();
-  stored.push(version);
-  await deps.blobs.put(versionBlob(id, version), bytes);
-  return version;
+  if (last?.etag === etag && last.version > (before?.version ?? "")) return last;
+  const state = { version: deps.ids.ordered(), etag };
+  stored.push(state);
+  await deps.blobs.put(versionBlob(id, state.version), bytes);
+  return state;
 }
 
 function touched({ clock }: Pick<Ports, "clock">, { id }: StoredDocument): Write {
