@@ -291,7 +291,6 @@ export class Rooms extends Hocuspocus<RoomContext> {
       const { socket, session } = context as RoomContext;
       session?.seat.release();
       if (session !== undefined) socket.seats.delete(session.seat);
-      // The client would only connect again.
       if (isLasting(error)) throw new Rejection(error.message);
       return reject(socket, closeFor(error));
     }

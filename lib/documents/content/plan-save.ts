@@ -1,7 +1,6 @@
 import type { Converter } from "../../platform/converter.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { readSeed } from "../updates/open-log.ts";
-import { contentWithLog, type DocumentWithLog, type LogDeps } from "../updates/read-log.ts";
+import { contentWithLog, type DocumentWithLog, type LogDeps, readSeed } from "../updates/read-log.ts";
 import type { UpdateLogs } from "../updates/update-log.ts";
 import { EMPTY_UPDATE_BYTES } from "../updates/yjs-update.ts";
 import type { Content } from "./body.ts";

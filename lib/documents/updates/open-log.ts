@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Condition, Write } from "../../platform/tables.ts";
@@ -15,7 +14,8 @@ import { type ConvertDeps, convertPlainContent } from "./convert-plain.ts";
 import { checkLease, isSameLease, leaseCheck, leaseLost } from "./lease-check.ts";
 import type { Appender, CurrentContent, LogListener } from "./log-access.ts";
 import { composeLogItem, ITEM_MAX_BYTES } from "./log-item.ts";
-import { contentWithLog, type LogEntry, readDocumentWithLog, readEntries } from "./read-log.ts";
+import { contentWithLog, type LogEntry, readDocumentWithLog, readEntries, readSeed } from "./read-log.ts";
+import { RecentUpdates, repetitionKey } from "./recent-updates.ts";
 import { EMPTY_UPDATE_BYTES, isYjsUpdate } from "./yjs-update.ts";
 
 export type UpdateLogDeps = ConvertDeps &
@@ -34,8 +34,6 @@ const WAITING_MAX = 10_000;
 const ENTRIES_MAX = 2_000;
 const LOG_MAX_BYTES = 128 * 1024;
 const LOG_MAX_SHARE = 0.25;
-/** The last updates, which are not appended again if a client repeats a request. */
-const REMEMBERED_MAX = 300;
 /** Time before the pending event at which a new one is scheduled, milliseconds. */
 const EVENT_MARGIN_MS = 1_000;
 
@@ -87,8 +85,7 @@ export class OpenLog {
   #start: number;
   /** The `pending_update_at` that this log has set, so that the edits are part of an event. */
   #eventAt = 0;
-  /** Positions of the last updates by their key. */
-  readonly #appended = new Map<string, number>();
+  readonly #recent = new RecentUpdates();
 
   constructor(deps: UpdateLogDeps, document: StoredDocument, position: number, size: LogSize) {
     this.#deps = deps;
@@ -133,7 +130,7 @@ export class OpenLog {
     if (this.#hasEnded) return Promise.reject(replaced());
     if (update.length <= EMPTY_UPDATE_BYTES) return Promise.resolve(this.position);
     const key = repetitionKey(update);
-    const known = this.#appended.get(key);
+    const known = this.#recent.positionOf(key);
     if (known !== undefined) return Promise.resolve(known);
     if (this.#waiting.length >= WAITING_MAX)
       return Promise.reject(
@@ -176,7 +173,7 @@ export class OpenLog {
       const batch = this.#nextBatch();
       try {
         const entry = await this.#write(batch);
-        for (const { key } of batch) this.#remember(key, entry.position);
+        for (const { key } of batch) this.#recent.add(key, entry.position);
         for (const { resolve } of batch) resolve(entry.position);
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -198,13 +195,6 @@ export class OpenLog {
         error,
       });
     }
-  }
-
-  #remember(key: string, position: number): void {
-    this.#appended.set(key, position);
-    if (this.#appended.size <= REMEMBERED_MAX) return;
-    const [oldest = ""] = this.#appended.keys();
-    this.#appended.delete(oldest);
   }
 
   /** The updates of the next item: several small ones, or one of any size. They have the same lease. */
@@ -399,20 +389,5 @@ export class OpenLog {
   }
 }
 
-/** Longest update whose bytes are its key, which costs less than a hash. */
-const KEY_MAX_BYTES = 256;
-
-/** A key that only equal updates share. */
-function repetitionKey(update: Uint8Array): string {
-  if (update.length > KEY_MAX_BYTES) return hash("sha256", update, "base64");
-  return Buffer.from(update.buffer, update.byteOffset, update.length).toString("latin1");
-}
-
 const replaced = (): ApiError =>
   new ApiError("precondition_failed", "The content of the document has been replaced; open it again.");
-
-/** The content of a document that has none. */
-export async function readSeed(): Promise<Uint8Array> {
-  const [Y, { seedState }] = await Promise.all([import("yjs"), import("./seed.ts")]);
-  return seedState(Y);
-}

@@ -108,3 +108,9 @@ export function contentEtag({ document: { content, generation = 0 }, entries }: 
   const etag = content?.etag ?? "none";
   return last === undefined ? etag : `${etag}.${generation}.${last.position}`;
 }
+
+/** The content of a document that has none. */
+export async function readSeed(): Promise<Uint8Array> {
+  const [Y, { seedState }] = await Promise.all([import("yjs"), import("./seed.ts")]);
+  return seedState(Y);
+}
