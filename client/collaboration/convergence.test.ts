@@ -13,6 +13,8 @@ import { type ConvergenceServer, checkConvergence } from "./test-convergence.ts"
 
 /** Versions of different periods are kept. */
 const PERIOD_MS = 6 * 60_000;
+/** Log records that are shown if it fails. */
+const LOGGED_MAX = 30;
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 
@@ -67,6 +69,11 @@ class InProcessServer implements ConvergenceServer {
 
   beginPeriod(): void {
     this.#clock.advance(PERIOD_MS);
+  }
+
+  logOf(id: string): readonly string[] {
+    const lines = (this.#test?.logs ?? []).map((record) => JSON.stringify(record));
+    return lines.filter((line) => line.includes(id)).slice(-LOGGED_MAX);
   }
 
   get #deps() {

@@ -7,6 +7,9 @@ import { WeftProvider } from "./weft-provider.ts";
 export const CLIENT_KINDS = ["socket", "stream", "poll", "stock"] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 
+/** Close codes that are shown if a test fails. */
+const CLOSES_MAX = 10;
+
 export interface TestClientOptions {
   readonly kind: ClientKind;
   readonly origin: string;
@@ -27,6 +30,8 @@ export class TestClient {
   /** Why the client was disconnected for good; undefined if it was not. */
   refusal: string | undefined;
   onSaved: () => void = () => {};
+  /** How its sockets closed, the last ones. */
+  readonly #closes: string[] = [];
 
   constructor({ kind, origin, token, browser, id }: TestClientOptions) {
     this.kind = kind;
@@ -51,6 +56,10 @@ export class TestClient {
         },
       });
       for (const name of ["unsyncedChanges", "synced"]) provider.on(name, () => this.#noteSaved());
+      this.#websocket.on("close", ({ event }: { event: { code: number; reason: string } }) => {
+        this.#closes.push(`${event.code} ${event.reason}`);
+        if (this.#closes.length > CLOSES_MAX) this.#closes.shift();
+      });
       provider.attach();
       this.#provider = provider;
       return;
@@ -104,6 +113,17 @@ export class TestClient {
         ? "read"
         : "write"
       : undefined;
+  }
+
+  /** What the client knows about its connection. */
+  describe(): string {
+    const provider = this.#provider;
+    const { kind, isOffline, isSaved, isConnected, refusal } = this;
+    const status =
+      this.#websocket?.status ?? (provider instanceof WeftProvider ? provider.status : undefined);
+    const { unsyncedChanges } = provider;
+    const known = { isOffline, status, isConnected, isSaved, unsyncedChanges, refusal, closes: this.#closes };
+    return `${kind} ${this.doc.clientID} ${JSON.stringify(known)}`;
   }
 
   /** Cuts all connections at once, or allows new ones. */

@@ -16,6 +16,8 @@ export interface ConvergenceServer {
   compact?(document: string): Promise<void>;
   /** Makes the next version one that is kept. */
   beginPeriod?(): void;
+  /** What the server has logged about a document. */
+  logOf?(document: string): readonly string[];
 }
 
 const KINDS = {
@@ -33,7 +35,7 @@ const KINDS = {
   mergeState: 1,
   remember: 1,
   setBack: 1,
-  restore: 1,
+  restore: 4,
   append: 1,
   compact: 1,
   restart: 1,
@@ -81,11 +83,11 @@ const PATIENCE = { timeout: 60_000, interval: 10 } as const;
 const REFUSALS: ReadonlySet<number> = new Set([409, 412, 429, 503]);
 
 /**
- * The same scenarios in each run, because a random one failed once on a loaded machine: a stock client did not get the
- * stored content. `WEFT_CONVERGENCE_SEED` selects others (a failure names its seed; `random` for new ones), and
- * `WEFT_CONVERGENCE_RUNS` runs more.
+ * The same scenarios in each run, so that a change that passes does not fail elsewhere. `WEFT_CONVERGENCE_SEED=random`
+ * and `WEFT_CONVERGENCE_RUNS` search for more; a failure names its seed and its path (`WEFT_CONVERGENCE_PATH`).
  */
 const SEED = process.env["WEFT_CONVERGENCE_SEED"] ?? "1";
+const PATH = process.env["WEFT_CONVERGENCE_PATH"];
 const RUNS = process.env["WEFT_CONVERGENCE_RUNS"];
 
 /** Runs random scenarios. Throws for the first one in which the clients do not converge or something is lost. */
@@ -98,6 +100,7 @@ export async function checkConvergence(
     {
       numRuns: Number(RUNS ?? runs),
       ...(SEED === "random" ? {} : { seed: Number(SEED) }),
+      ...(PATH === undefined ? {} : { path: PATH }),
       // Concurrency differs from run to run, so a smaller scenario need not fail.
       endOnFailure: true,
     },
@@ -115,6 +118,10 @@ async function converge(server: ConvergenceServer, scenario: Scenario): Promise<
     await run.begin();
     for (const action of scenario.actions) await run.perform(action);
     await run.finish();
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n\n${await run.describe()}`, {
+      cause: error,
+    });
   } finally {
     run.close();
   }
@@ -216,6 +223,7 @@ class Run {
       case "setBack":
         return this.#start(pick, () => this.#setBack(pick));
       case "restore":
+        this.#server.beginPeriod?.();
         return this.#start(pick, () => this.#restore(pick));
       case "append":
         return this.#start(pick, () => this.#append());
@@ -230,14 +238,32 @@ class Run {
     await Promise.all(this.#pending);
     for (const { client } of this.#members) client.setOffline(false);
     for (const at of this.#members.keys()) await this.#saved(at);
-    const stored = await this.#content();
-    const xml = xmlOf(stored);
-    for (const { client } of this.#members)
-      await expect
-        .poll(() => ({ kind: client.kind, refusal: client.refusal, xml: xmlOf(client.doc) }), PATIENCE)
-        .toEqual({ kind: client.kind, refusal: undefined, xml });
+    const ends = this.#members.map(({ client: { kind } }) => ({ kind, refusal: undefined, hasStored: true }));
+    let stored = await this.#content();
+    // Read again each time: the server may still be appending what a client sent before it left.
+    const state = async () => {
+      stored = await this.#content();
+      const xml = xmlOf(stored);
+      return this.#members.map(({ client: { kind, refusal, doc } }) => ({
+        kind,
+        refusal,
+        hasStored: xmlOf(doc) === xml,
+      }));
+    };
+    await expect.poll(state, PATIENCE).toEqual(ends);
     expect(countRoots(stored)).toBe(1);
     expect(this.#written.findLost(stored)).toEqual([]);
+  }
+
+  /** What the clients and the server know. */
+  async describe(): Promise<string> {
+    const stored = await this.#content().then(xmlOf, String);
+    const members = this.#members.map(({ client }) => {
+      const xml = xmlOf(client.doc);
+      return `${client.describe()} ${xml === stored ? "has the stored content" : xml}`;
+    });
+    const logged = this.#server.logOf?.(this.#id) ?? [];
+    return [`stored: ${stored}`, ...members, "logged:", ...logged].join("\n");
   }
 
   close(): void {
@@ -321,9 +347,12 @@ class Run {
 
   async #append(): Promise<void> {
     const char = this.#written.nextChar();
-    await this.#server.append(this.#id, char).then(
-      () => this.#written.noteAppended(char),
-      () => {},
+    const isAppended = await this.#server.append(this.#id, char).then(
+      () => true,
+      () => false,
     );
+    // In an empty document, the text is put into a block that others may move or delete.
+    const content = isAppended ? await this.#content().catch(() => undefined) : undefined;
+    if (content !== undefined) this.#written.noteAppended(char, content);
   }
 }

@@ -75,9 +75,12 @@ export class WrittenText {
         if (client === clientID && !isSaved) places.splice(at, 1);
   }
 
-  /** A script has appended a character. */
-  noteAppended(char: string): void {
-    this.#of(char).isKept = true;
+  /** A script has appended a character; `content` is what was stored afterwards. */
+  noteAppended(char: string, content: Y.Doc): void {
+    const written = this.#of(char);
+    written.isKept = true;
+    const place = placesOf(content).find((one) => one.char === char);
+    if (place !== undefined) written.places.push({ client: 0, around: place.around, isSaved: true });
   }
 
   /** The content has been set back, as far as the server knew it. */
@@ -100,13 +103,17 @@ export class WrittenText {
   }
 
   #isRequired({ places, isKept, isRemovable }: Written, stored: Y.Doc): boolean {
-    if (isRemovable) return false;
+    // A client that does not have the character yet may delete the block around it.
+    const inDeleted = ({ around }: Written["places"][number]): boolean =>
+      around.some((id) => this.#deleted.has(id));
+    if (isRemovable || (isKept && places.some(inDeleted))) return false;
     return (
       isKept ||
       places.some(
-        ({ isSaved, around }) =>
-          isSaved &&
-          !around.some((id) => this.#deleted.has(id) || (this.#isSetBack && isDeleted(stored, id))),
+        (place) =>
+          place.isSaved &&
+          !inDeleted(place) &&
+          !(this.#isSetBack && place.around.some((id) => isDeleted(stored, id))),
       )
     );
   }
