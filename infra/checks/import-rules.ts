@@ -86,6 +86,7 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "live-requests",
     "script-api",
     "configuration",
+    "exports",
   ],
 };
 
@@ -223,9 +224,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "platform-stands-alone",
-    why: "lib/platform contains the ports and their two adapters; only the converter and the secrets use other folders",
+    why: "lib/platform contains the ports and their two adapters; only the converter, the renderer and the secrets use other folders",
     from: /^lib\/platform\//,
-    only: /^lib\/(?:platform|conversion|redaction)\//,
+    only: /^lib\/(?:platform|conversion|export|redaction)\//,
     onlyTypes: /^lib\/settings\//,
   },
   {
@@ -237,8 +238,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "below-the-platform",
-    why: "lib/antivirus, lib/conversion, lib/mail, lib/redaction and lib/settings are below lib/platform",
-    from: /^lib\/(?:antivirus|conversion|mail|redaction|settings)\//,
+    why: "lib/antivirus, lib/conversion, lib/export, lib/mail, lib/redaction and lib/settings are below lib/platform",
+    from: /^lib\/(?:antivirus|conversion|export|mail|redaction|settings)\//,
     never: /^lib\/platform\//,
   },
   {

@@ -25,7 +25,7 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   // By its name in imports: a path would depend on the build folder, and so would each bundle.
   // Content is converted for readers, servers and scripts, for editors that open text, and to edits that are merged.
   "#lib/platform/aws/lambda-invoke.ts":
-    /(?:^|\/)(?:content\/(?:formatted|patch|finish-upload)|versions\/restore|updates\/(?:append|get)|collaboration\/(?:append|get)-updates|external-api\/[\w-]+|documents\/create-for-owner|consumers\/conduct)\.ts$/,
+    /(?:^|\/)(?:content\/(?:formatted|patch|finish-upload)|versions\/restore|updates\/(?:append|get)|collaboration\/(?:append|get)-updates|external-api\/[\w-]+|exports\/[\w-]+|documents\/create-for-owner|consumers\/conduct)\.ts$/,
 };
 
 /** The AWS adapter without `import()`: esbuild then omits what a function does not use of AWS's SDK. */

@@ -35,6 +35,7 @@ import { type Network, openNetwork } from "../network/network.ts";
 import type { Converter } from "../platform/converter.ts";
 import type { Log } from "../platform/log.ts";
 import type { Ports } from "../platform/ports.ts";
+import type { Renderer } from "../platform/renderer.ts";
 import type { StorageHealth } from "../platform/storage-health.ts";
 import { PRODUCT_VERSION } from "../product-version.ts";
 import { RankedIndex } from "../ranked-index/ranked-index.ts";
@@ -115,6 +116,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly durable?: () => Promise<void>;
   /** Where this process opens one, or has a function for it. */
   readonly converter?: Converter;
+  readonly renderer?: Renderer;
   /** Sends what consumers write to people. */
   readonly mail: Mailer;
   readonly letterhead: Letterhead;
@@ -153,6 +155,7 @@ export function composeDeps(
     | "workspaceSync"
     | "remote"
     | "converter"
+    | "renderer"
     | "durable"
   > & {
     /** Takes mails where no mail server is set up. */

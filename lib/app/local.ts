@@ -11,6 +11,7 @@ import { makeDataFolder } from "../platform/data-folder.ts";
 import { converterProcess } from "../platform/embedded/converter/client.ts";
 import type { HostileOptions } from "../platform/embedded/hostile.ts";
 import { openEmbedded } from "../platform/embedded/platform.ts";
+import { rendererProcess } from "../platform/embedded/renderer/client.ts";
 import { type Runner, startRunner } from "../platform/embedded/runner/client.ts";
 import { type FileSecrets, fileSecrets } from "../platform/embedded/secrets.ts";
 import { storageHealth } from "../platform/embedded/storage-health.ts";
@@ -168,6 +169,7 @@ async function openApp<Platform extends OpenedPlatform>(
   // The runner starts first: steps must not inherit this process's environment, and what stops them must outlive it.
   const runner = await startRunner({ log, functionsModule: SCRIPT_LIBRARY });
   const converter = converterProcess({ log, withEditorWriters: !config.documents.publishAsMit });
+  const renderer = rendererProcess({ log });
   let platform: Platform | undefined;
   try {
     const secrets = fileSecrets(dataDir);
@@ -195,6 +197,7 @@ async function openApp<Platform extends OpenedPlatform>(
         isStarted: () => isStarted,
         remote,
         converter,
+        renderer,
         auth: ownerAuthenticator(hashToken(token.value)),
         storage,
         paths,
@@ -234,6 +237,7 @@ async function openApp<Platform extends OpenedPlatform>(
         await folder?.close();
         await remote.close();
         await converter.close();
+        await renderer.close();
         await opened.close();
         await flushLogs(dataDir);
         await runner.close();

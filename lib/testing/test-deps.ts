@@ -17,6 +17,7 @@ import type { Converter } from "../platform/converter.ts";
 import { CrashError, type HostileOptions } from "../platform/embedded/hostile.ts";
 import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
+import type { Renderer } from "../platform/renderer.ts";
 import type { Resources } from "../platform/resources.ts";
 import type { ScriptOutcome, ScriptRequest } from "../platform/scripts.ts";
 import { readConfig } from "../settings/config.ts";
@@ -73,6 +74,8 @@ export interface TestDepsOptions {
   readonly remote?: Remote;
   /** Fake of the converter process; none by default. */
   readonly converter?: Converter;
+  /** Fake of the renderer process; none by default. */
+  readonly renderer?: Renderer;
   /** Fake of the script evaluator: the script's value, `true` by default. */
   readonly script?: (request: ScriptRequest) => Promise<Partial<Extract<ScriptOutcome, { ok: true }>>>;
 }
@@ -147,6 +150,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     layMails: (from) => folderMailer(join(folder, "mail"), from),
     ...(options.remote === undefined ? {} : { remote: options.remote }),
     ...(options.converter === undefined ? {} : { converter: options.converter }),
+    ...(options.renderer === undefined ? {} : { renderer: options.renderer }),
   });
   const deps = withScriptCalls(composed);
   const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);

@@ -260,6 +260,7 @@ const CONTENT_ROWS: readonly Row[] = [
     params: ({ id }: RequestContext) => ({ uploadId: uploadOf(id, "guest") }),
   }),
   row(`GET ${DOCUMENT}/formatted-content`, "formatted_content", 200, READ),
+  row(`GET ${DOCUMENT}/export`, "content_retrieve", 200, { ...READ, query: { export_format: "json" } }),
   // Without a file, a key or a URL: whoever has the ability learns that it is missing.
   row(`POST ${DOCUMENT}/attachment-upload`, "attachment_upload", 400, READ),
   row(`POST ${DOCUMENT}/attachment-uploads`, "attachment_upload", 201, { body: { bytes: 5 } }),

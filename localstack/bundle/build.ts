@@ -19,6 +19,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   "lib/platform/embedded/runner/main.ts": "runner",
   "lib/platform/embedded/runner/commands.ts": "commands",
   "lib/platform/embedded/converter/main.ts": "converter",
+  "lib/platform/embedded/renderer/main.ts": "renderer",
   "lib/platform/scripts/script-worker.ts": "script-worker",
   "lib/workflows/script-library/library.ts": "library",
 };
@@ -48,6 +49,9 @@ const EXTERNAL = [
   "yauzl",
   "yazl",
   "@blocknote/*",
+  "@myriaddreamin/*",
+  "docx",
+  "odf-kit",
   "@react-pdf/renderer",
   "yjs",
   "@hocuspocus/server",

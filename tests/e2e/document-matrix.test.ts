@@ -24,7 +24,7 @@ import {
 
 /** True for cases that start the converter, which takes seconds; other tests cover it. */
 const isConverted = (row: Row, situation: Situation): boolean =>
-  row.endpoint.endsWith("formatted-content") && expectedStatus(row, situation) === 200;
+  /formatted-content$|export$/.test(row.endpoint) && expectedStatus(row, situation) === 200;
 
 interface Case {
   readonly row: Row;

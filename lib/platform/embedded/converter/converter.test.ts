@@ -117,13 +117,13 @@ describe("the conversion process", () => {
     await writeFile(
       program,
       `process.on("disconnect", () => process.exit(0));
-process.on("message", ({ id, conversion }) => {
-  const asked = Buffer.from(conversion.bytes).toString();
+process.on("message", ({ id, task }) => {
+  const asked = Buffer.from(task.bytes).toString();
   if (asked === "hang") for (;;);
   if (asked === "die") process.exit(3);
   const all = [];
   if (asked === "fill") for (;;) all.push(new Array(1000).fill(all.length));
-  process.send({ kind: "converted", id, value: process.pid });
+  process.send({ kind: "done", id, value: process.pid });
 });
 process.send({ kind: "ready" });`,
     );

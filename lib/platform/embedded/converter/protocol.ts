@@ -1,13 +1,16 @@
-import type { Conversion } from "../../converter.ts";
-
-/** Messages of the server to the conversion process, handled one at a time. */
-export interface ToConverter {
+/** Messages of the server to a task process, handled one at a time. */
+export interface ToTaskProcess<Task> {
   readonly id: number;
-  readonly conversion: Conversion;
+  readonly task: Task;
 }
 
-/** Messages of the conversion process: that it has loaded, and the outcome of each conversion. */
-export type FromConverter =
+/** Messages of a task process: that it has loaded, and the outcome of each task. */
+export type FromTaskProcess<Value> =
   | { readonly kind: "ready" }
-  | { readonly kind: "converted"; readonly id: number; readonly value: string | Uint8Array }
+  | { readonly kind: "done"; readonly id: number; readonly value: Value }
   | { readonly kind: "refused"; readonly id: number; readonly why: string };
+
+export type TaskResult<Value> =
+  | { readonly ok: true; readonly value: Value }
+  /** `refused`: the task threw. Otherwise it exceeded its time or memory limit. */
+  | { readonly ok: false; readonly reason: "refused" | "timeout" | "memory" };

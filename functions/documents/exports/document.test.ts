@@ -1,0 +1,179 @@
+import mammoth from "mammoth";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import * as Y from "yjs";
+import { type ConverterProcess, converterProcess } from "#lib/platform/embedded/converter/client.ts";
+import { type RendererProcess, rendererProcess } from "#lib/platform/embedded/renderer/client.ts";
+import type { Log } from "#lib/platform/log.ts";
+import { PNG, uploadFile } from "#lib/testing/test-attachments.ts";
+import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { createUser, grantRole } from "#lib/testing/test-documents.ts";
+import { type TestGateway, testGateway } from "#lib/testing/test-gateway.ts";
+import { call } from "#lib/testing/test-route-call.ts";
+import { route } from "./document.ts";
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+
+let converter: ConverterProcess;
+let renderer: RendererProcess;
+let test: TestDeps;
+let gateway: TestGateway;
+let id: string;
+beforeAll(() => {
+  converter = converterProcess({ log: silent });
+  renderer = rendererProcess({ log: silent });
+});
+afterAll(async () => {
+  await converter.close();
+  await renderer.close();
+});
+beforeEach(async () => {
+  test = await testDeps({ converter, renderer });
+  gateway = await testGateway(test);
+  id = (await gateway.request("POST", "/documents/", { body: { title: 'Plan: "A/B"' } })).body.id;
+});
+afterEach(async () => {
+  await gateway.close();
+  await test.close();
+});
+
+/** One block of a document, as an editor writes it. */
+function node(name: string, props: Readonly<Record<string, string>>, ...inner: (Y.XmlText | Y.XmlElement)[]) {
+  const container = new Y.XmlElement("blockContainer");
+  const element = new Y.XmlElement(name);
+  container.insert(0, [element]);
+  for (const [key, value] of Object.entries(props)) element.setAttribute(key, value);
+  element.insert(0, inner);
+  return container;
+}
+const inline = (name: string, props: Readonly<Record<string, string>>) => {
+  const element = new Y.XmlElement(name);
+  for (const [key, value] of Object.entries(props)) element.setAttribute(key, value);
+  return element;
+};
+
+function stateOf(...blocks: readonly Y.XmlElement[]): Uint8Array {
+  const doc = new Y.Doc();
+  const group = new Y.XmlElement("blockGroup");
+  doc.getXmlFragment("document-store").insert(0, [group]);
+  group.insert(0, [...blocks]);
+  return Y.encodeStateAsUpdate(doc);
+}
+async function save(state: Uint8Array | string, document = id): Promise<void> {
+  const content = Buffer.from(state).toString("base64");
+  const { status } = await gateway.request("PATCH", `/documents/${document}/content/`, { body: { content } });
+  expect(status).toBe(204);
+}
+const download = (query: string, token: string | null = TEST_TOKEN, document = id) =>
+  fetch(`${gateway.url}/api/v1.0/documents/${document}/export/?${query}`, {
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+  });
+const bytesOf = async (query: string) => {
+  const response = await download(query);
+  expect([query, response.status]).toEqual([query, 200]);
+  return Buffer.from(await response.arrayBuffer());
+};
+
+describe("the export of a document", () => {
+  it("has every format, and shows images, blocks of editors and links that the caller may follow", async () => {
+    const { key } = await uploadFile(gateway, id, "photo.png", PNG);
+    const other = (await gateway.request("POST", "/documents/", { body: { title: "Other page" } })).body.id;
+    await save(
+      stateOf(
+        node("callout", { emoji: "!" }, new Y.XmlText("take care")),
+        node("pageBreak", {}),
+        node("image", { url: `/media/${key}`, caption: "a photo" }),
+        node("paragraph", {}, new Y.XmlText("see "), inline("interlinkingLinkInline", { docId: other })),
+      ),
+    );
+    const html = (await bytesOf("export_format=html")).toString();
+    expect(html).toContain(`src="data:image/png;base64,${PNG.toString("base64")}" alt="a photo"`);
+    expect(html).toContain("take care");
+    expect(html).toContain(`href="${gateway.url}/docs/${other}/"`);
+    expect(html).toContain(">Other page</a>");
+    const markdown = (await bytesOf("export_format=markdown")).toString();
+    expect(markdown).toContain("> ! take care");
+    expect(markdown).toContain(`![a photo](${gateway.url}/media/${key})`);
+    const docx = await mammoth.convertToHtml({ buffer: await bytesOf("export_format=docx") });
+    expect(docx.value).toContain("take care");
+    expect(docx.value).toContain("Other page");
+    expect((await bytesOf("export_format=odt")).toString("latin1", 30, 38)).toBe("mimetype");
+    expect((await bytesOf("export_format=pdf")).toString("latin1", 0, 5)).toBe("%PDF-");
+    expect(JSON.parse((await bytesOf("export_format=json")).toString())).toMatchObject([
+      { type: "callout", props: { emoji: "!" } },
+      { type: "pageBreak" },
+      { type: "image" },
+      { type: "paragraph" },
+    ]);
+    const copy = new Y.Doc();
+    Y.applyUpdate(copy, await bytesOf("export_format=yjs"));
+    expect(copy.getXmlFragment("document-store").toString()).toContain("take care");
+  }, 60_000);
+
+  it("is named after the document, and is not stored by caches", async () => {
+    await save("some text");
+    const response = await download("export_format=html");
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-disposition")).toContain(
+      "filename*=UTF-8''Plan%3A%20%22A%2FB%22.html",
+    );
+    expect(response.headers.get("cache-control")).toBe("private, no-store");
+    expect(response.headers.get("content-security-policy")).toMatch(/^sandbox;.*script-src 'none'/);
+    expect(await response.text()).toContain("<p>some text</p>");
+  });
+
+  it("of a document without content is empty", async () => {
+    expect(await (await download("export_format=json")).json()).toEqual([]);
+    expect((await bytesOf("export_format=html")).toString()).toContain("<h1>Plan: &quot;A/B&quot;</h1>");
+    const copy = new Y.Doc();
+    Y.applyUpdate(copy, await bytesOf("export_format=yjs"));
+  });
+
+  it("is for those who may read the document, and reveals nothing of others", async () => {
+    const [ann, ben] = [await createUser(test.deps, "ann"), await createUser(test.deps, "ben")];
+    await grantRole(test.deps, id, ann.id, "reader");
+    const secret = (await gateway.request("POST", "/documents/", { body: { title: "Secret" } })).body.id;
+    const { key } = await uploadFile(gateway, secret, "photo.png", PNG);
+    await save(
+      stateOf(
+        node("image", { url: `/media/${key}`, caption: "hidden" }),
+        node("paragraph", {}, inline("interlinkingLinkInline", { docId: secret })),
+      ),
+    );
+    // The content references the attachment, but was not saved by somebody without access to it.
+    const response = await download("export_format=html", ann.token);
+    expect(response.status).toBe(200);
+    expect(await response.text()).not.toContain("Secret");
+    expect((await download("export_format=html", ben.token)).status).toBe(403);
+    expect((await download("export_format=html", null)).status).toBe(401);
+    expect((await download("export_format=html", ann.token, secret)).status).toBe(403);
+    expect((await download("comments=true", ann.token)).status).toBe(403);
+  });
+
+  it("appends the comments for those who may comment", async () => {
+    const ann = await createUser(test.deps, "ann");
+    await grantRole(test.deps, id, ann.id, "commenter");
+    const body = [{ type: "paragraph", content: [{ type: "text", text: "please <b>check</b>" }] }];
+    await gateway.request("POST", `/documents/${id}/threads/`, { body: { body } });
+    await save("text");
+    const html = await (await download("comments=true", ann.token)).text();
+    expect(html).toContain("<h2>Comments</h2>");
+    expect(html).toContain("please &lt;b&gt;check&lt;/b&gt;");
+    expect((await bytesOf("export_format=html")).toString()).not.toContain("please");
+  });
+
+  it("reports an unknown format and content that cannot be converted", async () => {
+    const unknown = await download("export_format=exe");
+    expect([unknown.status, await unknown.text()]).toEqual([400, expect.stringContaining("export_format")]);
+    expect((await download("comments=maybe")).status).toBe(400);
+    const failing = {
+      ...test.deps,
+      renderer: { render: async () => ({ ok: false, reason: "timeout" }) as const },
+    };
+    await expect(call(failing, route, { params: { id } })).resolves.toEqual({
+      status: 400,
+      body: { error: "The document takes too long to export." },
+    });
+    const { renderer: _renderer, ...without } = test.deps;
+    expect((await call(without, route, { params: { id } })).status).toBe(503);
+  });
+});

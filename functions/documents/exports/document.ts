@@ -1,0 +1,56 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
+import { exportDocument } from "#lib/documents/exports/export-document.ts";
+import { EXPORT_FORMATS, FILE_TYPES } from "#lib/documents/exports/formats.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
+import type { FileResponse } from "#lib/http/file-response.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** Whoever may read the content may export it. Choice: infra/decisions/0122. */
+export const route = defineRoute({
+  service: documentsService,
+  operationId: "exportDocument",
+  method: "GET",
+  path: "/documents/{id}/export",
+  summary: "Export a document as HTML, Markdown, DOCX, ODT, PDF, blocks or a Yjs state",
+  tag: "Exports",
+  auth: "optional",
+  throttle: "document",
+  params: documentParams,
+  query: z.object({
+    export_format: z.enum(EXPORT_FORMATS).default("html"),
+    comments: z
+      .enum(["true", "false"])
+      .default("false")
+      .describe("Whether to append the comments; not in json and yjs. The caller must be allowed to comment"),
+  }),
+  status: 200,
+  response: z.custom<FileResponse>(),
+  fileTypes: Object.values(FILE_TYPES).map(({ type }) => type.split(";", 1)[0] ?? type),
+  timeoutSeconds: 60,
+  errors: [403, 429, 503],
+  run: async ({ params, query, request }, deps: Deps): Promise<FileResponse> => {
+    const viewer = await resolveViewer(deps, request);
+    const { name, type, bytes, issues } = await exportDocument(deps, viewer, params.id, {
+      format: query.export_format,
+      hasComments: query.comments === "true",
+      baseUrl: deps.publicUrl ?? new URL(request.address()).origin,
+    });
+    if (issues.length > 0) deps.log.info("an exported PDF does not conform to PDF/UA-1", { issues });
+    return {
+      type,
+      name,
+      headers: { "content-length": String(bytes.length), "cache-control": "private, no-store" },
+      content: once(bytes),
+    };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

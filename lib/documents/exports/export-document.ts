@@ -1,0 +1,125 @@
+import { ApiError } from "../../errors.ts";
+import type { Conversion, Converter } from "../../platform/converter.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Renderer } from "../../platform/renderer.ts";
+import { authorize, type DocumentAccess, type Viewer } from "../authorization/document-access.ts";
+import { type ContentDeps, readCurrentContent } from "../content/read.ts";
+import { readComments } from "./comments-appendix.ts";
+import { type ExportFormat, FILE_TYPES } from "./formats.ts";
+import { readLinkedDocuments, UNTITLED } from "./linked-documents.ts";
+import { readImages } from "./readable-images.ts";
+
+export type ExportDeps = ContentDeps &
+  Pick<Ports, "blobs" | "log"> & { readonly converter?: Converter; readonly renderer?: Renderer };
+
+export interface ExportOptions {
+  readonly format: ExportFormat;
+  /** Adds the comments. Not for `json` and `yjs`. */
+  readonly hasComments: boolean;
+  /** Links to documents and attachments begin with it; without a slash at the end. */
+  readonly baseUrl: string;
+}
+
+/** An exported document. */
+export interface ExportedFile {
+  readonly name: string;
+  /** Content type. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  /** PDF only: why it does not conform to PDF/UA-1; empty if it does. */
+  readonly issues: readonly string[];
+}
+
+/** A Yjs state without content. */
+const EMPTY_STATE = Uint8Array.of(0, 0);
+
+/**
+ * Exports a document that the viewer may read. Throws `bad_request` if the content cannot be converted, `unavailable`
+ * if this installation cannot convert content or write this format, `not_found`, `unauthorized`, `forbidden`.
+ */
+export async function exportDocument(
+  deps: ExportDeps,
+  viewer: Viewer,
+  id: string,
+  options: ExportOptions,
+): Promise<ExportedFile> {
+  const access = await authorize(deps, viewer, id, "content_retrieve");
+  const isRendered = options.format !== "json" && options.format !== "yjs";
+  const comments = isRendered && options.hasComments ? await readComments(deps, viewer, id) : [];
+  return writeDocument(deps, access, options, comments);
+}
+
+async function writeDocument(
+  deps: ExportDeps,
+  { document, viewer }: DocumentAccess,
+  { format, baseUrl }: ExportOptions,
+  comments: Awaited<ReturnType<typeof readComments>>,
+): Promise<ExportedFile> {
+  const title = document.title === null || document.title === "" ? UNTITLED : document.title;
+  const { type, extension } = FILE_TYPES[format];
+  const file = { name: `${title}${extension}`, type, issues: [] };
+  const current = await readCurrentContent(deps, document);
+  if (format === "yjs") {
+    if (current === undefined) return { ...file, bytes: EMPTY_STATE };
+    if (current.kind === "yjs") return { ...file, bytes: current.bytes };
+    const state = await convertContent(deps, {
+      from: "plain",
+      bytes: current.bytes,
+      to: "update",
+      base: EMPTY_STATE,
+    });
+    return { ...file, bytes: Buffer.from(state) };
+  }
+  const blocks =
+    current === undefined
+      ? "[]"
+      : String(await convertContent(deps, { from: current.kind, bytes: current.bytes, to: "json" }));
+  if (format === "json") return { ...file, bytes: Buffer.from(blocks) };
+  const hasImages = format !== "markdown";
+  const rendered = await renderWith(deps, {
+    to: format,
+    title,
+    language: viewer?.language ?? "en",
+    blocks,
+    images: hasImages ? await readImages(deps, viewer, blocks) : new Map(),
+    documents: await readLinkedDocuments(deps, viewer, blocks, baseUrl),
+    baseUrl,
+    comments,
+  });
+  return { ...file, ...rendered };
+}
+
+/** Throws `bad_request` for content that cannot be converted, `unavailable`. */
+export async function convertContent(
+  { converter }: Pick<ExportDeps, "converter">,
+  conversion: Conversion,
+): Promise<string | Uint8Array> {
+  if (converter === undefined) throw cannot("convert content");
+  const converted = await converter.convert(conversion);
+  if (!converted.ok) throw refused(converted.reason);
+  return converted.value;
+}
+
+async function renderWith(
+  { renderer }: Pick<ExportDeps, "renderer">,
+  rendering: Parameters<Renderer["render"]>[0],
+) {
+  if (renderer === undefined) throw cannot("export documents");
+  const rendered = await renderer.render(rendering);
+  if (!rendered.ok) throw refused(rendered.reason);
+  return rendered.value;
+}
+
+const cannot = (what: string): ApiError =>
+  new ApiError("unavailable", `This installation cannot ${what}. Run the document service on a server`);
+
+const REFUSED = {
+  refused: "The document cannot be exported in this format.",
+  timeout: "The document takes too long to export.",
+  memory: "The document takes too much memory to export.",
+} as const;
+
+function refused(reason: keyof typeof REFUSED): ApiError {
+  const error = REFUSED[reason];
+  return new ApiError("bad_request", error, { body: { error } });
+}
