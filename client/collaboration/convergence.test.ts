@@ -55,6 +55,8 @@ class InProcessServer implements ConvergenceServer {
 
   async restart(): Promise<void> {
     await this.stop();
+    // Ids of versions are in the order of time.
+    this.#clock.advance(1);
     await this.start();
   }
 

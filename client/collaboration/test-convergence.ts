@@ -14,7 +14,7 @@ export interface ConvergenceServer {
   /** Appends text as a script does. */
   append(document: string, text: string): Promise<void>;
   compact?(document: string): Promise<void>;
-  /** Makes the next version one that is kept. */
+  /** Ends the time in which a new version replaces the last one. */
   beginPeriod?(): void;
   /** What the server has logged about a document. */
   logOf?(document: string): readonly string[];
@@ -33,7 +33,7 @@ const KINDS = {
   saved: 1,
   saveState: 1,
   mergeState: 1,
-  remember: 1,
+  remember: 2,
   setBack: 1,
   restore: 4,
   append: 1,
@@ -215,7 +215,7 @@ class Run {
       case "saveState":
         return client.isOffline || !editor.isReady ? undefined : this.#saveState(client.doc);
       case "remember":
-        this.#server.beginPeriod?.();
+        await this.#beginVersion();
         this.#remembered.push(Y.encodeStateAsUpdate(await this.#content()));
         return;
       case "mergeState":
@@ -223,7 +223,7 @@ class Run {
       case "setBack":
         return this.#start(pick, () => this.#setBack(pick));
       case "restore":
-        this.#server.beginPeriod?.();
+        await this.#beginVersion();
         return this.#start(pick, () => this.#restore(pick));
       case "append":
         return this.#start(pick, () => this.#append());
@@ -282,6 +282,12 @@ class Run {
     const { client } = this.#members[at] as Member;
     const state = () => ({ kind: client.kind, isSaved: client.isSaved && client.isConnected });
     await expect.poll(state, PATIENCE).toEqual({ kind: client.kind, isSaved: true });
+  }
+
+  /** Makes the content a version that stays when the next one is made. */
+  async #beginVersion(): Promise<void> {
+    await this.#server.compact?.(this.#id);
+    this.#server.beginPeriod?.();
   }
 
   /** Waits for a request, or lets it go on beside what follows. */

@@ -116,8 +116,10 @@ export class ClientSocket {
   close({ code, reason }: CloseReason): void {
     if (this.#socket.readyState > this.#socket.OPEN) return;
     this.#socket.close(code, shorten(reason));
-    // A client that does not read never receives the close frame.
-    setTimeout(() => this.#socket.terminate(), CLOSING_MS).unref();
+    // A client that does not read never receives the close frame. If it was this process that was busy, the response is
+    // read before the immediate runs.
+    const end = (): unknown => setImmediate(() => this.#socket.terminate());
+    setTimeout(end, CLOSING_MS).unref();
   }
 
   /** A message has been handled. */

@@ -11,6 +11,8 @@ export interface CollaborationNodeOptions {
   /** Where other nodes reach this one, `host:port`. */
   readonly address: string;
   readonly log: Log;
+  /** Time for the response to a request, milliseconds; by default half of the time that a lease lasts. */
+  readonly requestMs?: number;
 }
 
 /** Another process of the collaboration server. */
@@ -230,7 +232,7 @@ export class CollaborationNode {
   }
 
   async #send(path: string, body: unknown): Promise<BackendResponse> {
-    const { request, key } = this.#options;
+    const { request, key, requestMs = REQUEST_MS } = this.#options;
     try {
       return await request({
         method: "POST",
@@ -238,7 +240,7 @@ export class CollaborationNode {
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         body,
         address: "",
-        signal: AbortSignal.timeout(REQUEST_MS),
+        signal: AbortSignal.timeout(requestMs),
       });
     } catch (cause) {
       throw new ApiError("unavailable", "The document service does not respond", { cause });

@@ -13,6 +13,8 @@ import { TestCollaboration } from "./test-collaboration.ts";
 
 const KEY = "a-provider-key-for-tests";
 const LEASE_MS = 10_000;
+/** The leases follow the clock of the test, so a busy machine may take its time. */
+const REQUEST_MS = 60_000;
 
 let test: TestDeps;
 let gateway: TestGateway;
@@ -44,8 +46,8 @@ async function newDocument(): Promise<string> {
 }
 
 function newNode(address: string): TestNode {
-  const options = { request: httpRequests(gateway.url), key: KEY, log: test.deps.log };
-  const node = new CollaborationNode({ ...options, address });
+  const options = { request: httpRequests(gateway.url, REQUEST_MS), key: KEY, log: test.deps.log };
+  const node = new CollaborationNode({ ...options, address, requestMs: REQUEST_MS });
   const created = { node, storage: httpRoomStorage({ ...options, node }) };
   nodes.push(created);
   return created;
