@@ -1,4 +1,5 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
+import { requestIndexing } from "#lib/documents/changes/indexed-changes.ts";
 import { checkAttachments } from "#lib/documents/media/check-attachments.ts";
 import type { CheckMessage } from "#lib/documents/media/scheduled-check.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
@@ -12,7 +13,11 @@ export const consumer = defineConsumer({
   timeoutSeconds: 120,
   scripts: true,
   run: (messages, deps: Deps, { signal }) =>
-    eachMessage(messages, ({ body }) => checkAttachments(deps, body as CheckMessage, signal)),
+    eachMessage(messages, async ({ body }) => {
+      const message = body as CheckMessage;
+      await checkAttachments(deps, message, signal);
+      await requestIndexing(deps, message.document_id);
+    }),
 });
 
 export const handler = toConsumerHandler(consumer, openConsumerDeps);

@@ -1,4 +1,5 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
+import { requestIndexing } from "#lib/documents/changes/indexed-changes.ts";
 import { removeOrphanedBlobs } from "#lib/documents/content/orphaned-blobs.ts";
 import { flushUpdatedEvent, type UpdatedEventMessage } from "#lib/documents/events/updated-event.ts";
 import { releaseUnreferenced } from "#lib/documents/media/release-unreferenced.ts";
@@ -27,6 +28,7 @@ export const consumer = defineConsumer({
       await deleteReplacedLogs(deps, document);
       await removeOrphanedBlobs(deps, document);
       await releaseUnreferenced(deps, document.id);
+      await requestIndexing(deps, document.id);
     }),
 });
 

@@ -80,6 +80,7 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "connections",
     "threads",
     "notifications",
+    "full-text",
     "lists",
     "records",
     "requests",

@@ -110,6 +110,7 @@ describe("the roles", () => {
       "DeadLettersFunction",
       "DispatchFunction",
       "DocumentUpdatedFunction",
+      "IndexDocumentsFunction",
       "IndexEventsFunction",
       "NotifyFunction",
       "SendMailFunction",

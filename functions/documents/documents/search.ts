@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
+import { highlightRecord } from "#lib/documents/full-text/highlights.ts";
 import { searchQuery } from "#lib/documents/lists/query.ts";
 import { searchDocuments } from "#lib/documents/lists/search.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
@@ -14,6 +15,7 @@ const found = documentRecord
     parent: documentRecord
       .nullable()
       .describe("Topmost ancestor that the caller may read; null if there is none"),
+    highlights: z.array(highlightRecord).describe("Excerpts of what matches, at most three"),
   })
   .meta({ id: "FoundDocument" });
 
@@ -23,7 +25,7 @@ export const route = defineRoute({
   operationId: "searchDocuments",
   method: "GET",
   path: "/documents/search",
-  summary: "Search documents by title",
+  summary: "Search documents by title, content, comments and names of attachments",
   tag: "Documents",
   auth: "optional",
   throttle: "document",
@@ -36,9 +38,10 @@ export const route = defineRoute({
     const { count, found: results } = await searchDocuments(deps, await resolveViewer(deps, request), asked);
     return numberedResponse(request, query, {
       count,
-      results: results.map(({ access, parent }) => ({
+      results: results.map(({ access, parent, highlights }) => ({
         ...toDocument(access),
         parent: parent === undefined ? null : toDocument(parent),
+        highlights: [...highlights],
       })),
     });
   },

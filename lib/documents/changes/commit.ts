@@ -4,6 +4,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { withChangeRow } from "./change-log.ts";
+import { indexMessages } from "./indexed-changes.ts";
 
 export type CommitDeps = EventDeps & Pick<Ports, "tables">;
 
@@ -30,6 +31,7 @@ export async function commitChange<Result>(
     const outcome = await deps.outbox.commit({
       writes: [...withChangeRow(deps, writes), ...composed.writes],
       publish: composed.publish,
+      send: indexMessages(writes),
     });
     return outcome.ok ? result : CONFLICT;
   };

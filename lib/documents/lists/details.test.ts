@@ -126,7 +126,7 @@ async function compare(
   for (const [name, shown] of Object.entries(lists)) {
     const right = wanted[name as keyof typeof wanted];
     expect({ who, name, ids: idsOf(shown) }).toEqual({ who, name, ids: right.toSorted() });
-    for (const { parent, ...page } of shown as (Page & { parent?: Page | null })[]) {
+    for (const { parent, highlights: _, ...page } of shown as (Page & { parent?: Page | null })[]) {
       expect(page).toEqual(library.pages.get(page.id));
       if (name !== "search") continue;
       expect(parent?.id ?? null).toBe(library.highestAncestor(page.id));

@@ -184,7 +184,7 @@ async function deletedIds(deps: IndexDeps, parent: string): Promise<string[]> {
 }
 
 /** Maximum steps upward: during moves the loaded parents may form a loop. */
-const STEPS_MAX = DEPTH_MAX * 2;
+export const STEPS_MAX = DEPTH_MAX * 2;
 
 /** Whether neither the document nor an ancestor is deleted; false if unknown. */
 export function isLive(entry: IndexedDocument, version: number, steps = 0): boolean {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { flag } from "../fields.ts";
+import { parseTerms, TERMS_MAX } from "../full-text/words.ts";
 import { ORDERINGS } from "./filter-and-sort.ts";
 
 const TEXT_MAX_LENGTH = 255;
@@ -27,7 +28,14 @@ export const trashQuery = { ordering: oneOf(["deleted_at", "-deleted_at"], "Defa
 
 /** Reference 1.4. */
 export const searchQuery = {
-  q: z.string().trim().max(TEXT_MAX_LENGTH).describe("Part of the title; an empty text matches everything"),
+  q: z
+    .string()
+    .trim()
+    .max(TEXT_MAX_LENGTH)
+    .refine((q) => parseTerms(q).length <= TERMS_MAX, `Ensure this value has no more than ${TERMS_MAX} words.`)
+    .describe(
+      "Part of the title, or words that the document contains; words in quotes follow each other. An empty text matches everything",
+    ),
   title: listQuery.title,
   document: z
     .guid("Must be a valid UUID.")

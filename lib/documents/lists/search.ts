@@ -1,5 +1,7 @@
 import { ApiError } from "../../errors.ts";
 import type { PageRequest } from "../../http/page.ts";
+import type { TextTerm } from "../../platform/full-text.ts";
+import type { Ports } from "../../platform/ports.ts";
 import type { Key } from "../../platform/tables.ts";
 import {
   type DocumentAccess,
@@ -8,16 +10,18 @@ import {
   resolveAccess,
   type Viewer,
 } from "../authorization/document-access.ts";
-import { fold } from "../fold.ts";
+import type { Highlight } from "../full-text/highlights.ts";
+import { parseTerms } from "../full-text/words.ts";
 import { type ChildItem, childrenOf, childrenTable } from "../tables/documents.ts";
 import { type DocumentNode, readNode, toTreePath } from "../tree/ancestors.ts";
 import { isSameOrDescendant } from "../tree/move-target.ts";
 import { SEGMENT_LENGTH } from "../tree/path-segment.ts";
-import { matchesFilters, type Ordering, rankTitle } from "./filter-and-sort.ts";
+import { matchesFilters, type Ordering } from "./filter-and-sort.ts";
 import { type DocumentPage, type ListDeps, readPage, readReachable, readSubtrees } from "./list-documents.ts";
+import { rankMatches, readHighlights } from "./text-matches.ts";
 
 export interface SearchRequest extends PageRequest {
-  /** Part of the title; an empty text matches everything. */
+  /** Part of the title, or words; an empty text matches everything. */
   readonly q: string;
   readonly title?: string | undefined;
   /** Limits the search to this document and its descendants, by id or path; the id takes precedence. */
@@ -27,24 +31,31 @@ export interface SearchRequest extends PageRequest {
   readonly ordering?: Ordering | undefined;
 }
 
-/** A search result with the topmost ancestor that the viewer may read. */
+/** A search result with the topmost ancestor that the viewer may read, and excerpts of what matches. */
 export interface SearchResult {
   readonly access: DocumentAccess;
   readonly parent: DocumentAccess | undefined;
+  readonly highlights: readonly Highlight[];
 }
 
+export type SearchDeps = ListDeps & Pick<Ports, "fullText">;
+
 /**
- * Searches titles in all documents that the viewer can reach, or in one document and its descendants. Throws
+ * Searches titles, contents, comments and names of attachments in all documents that the viewer can reach, or in one
+ * document and its descendants. A document is found if its title contains the text, or if it contains each word. Throws
  * `not_found` if that document does not exist, `forbidden` if the viewer may not search in it. Reference 1.4.
  */
 export async function searchDocuments(
-  deps: ListDeps,
+  deps: SearchDeps,
   viewer: Viewer,
   asked: SearchRequest,
 ): Promise<{ readonly count: number; readonly found: readonly SearchResult[] }> {
   const scope = await resolveScope(deps, viewer, asked);
+  const terms = parseTerms(asked.q);
   const page =
-    scope === undefined ? await searchAll(deps, viewer, asked) : await searchIn(deps, viewer, asked, scope);
+    scope === undefined
+      ? await searchAll(deps, viewer, asked, terms)
+      : await searchIn(deps, viewer, asked, scope, terms);
   const { count, accesses, relations } = page;
   const parentOf = (one: DocumentAccess): DocumentAccess | undefined => {
     const { ancestors } = one;
@@ -54,28 +65,40 @@ export async function searchDocuments(
     }
     return undefined;
   };
-  return { count, found: accesses.map((one) => ({ access: one, parent: parentOf(one) })) };
+  const highlights = await readHighlights(deps, accesses, terms);
+  const found = accesses.map((access) => ({
+    access,
+    parent: parentOf(access),
+    highlights: highlights.get(access.document.id) ?? [],
+  }));
+  return { count, found };
 }
 
-async function searchAll(deps: ListDeps, viewer: Viewer, asked: SearchRequest): Promise<DocumentPage> {
+async function searchAll(
+  deps: SearchDeps,
+  viewer: Viewer,
+  asked: SearchRequest,
+  terms: readonly TextTerm[],
+): Promise<DocumentPage> {
   if (viewer === undefined) return { count: 0, accesses: [], relations: new Map() };
   const { q, title, ordering } = asked;
   return readPage(deps, viewer, asked, async (snapshot) => {
     const rows = await snapshot.rowsOf(viewer.id);
     const reached = await readReachable(deps, snapshot, rows, ordering ?? "-updated_at");
-    const found = reached.filter(matchesFilters(viewer.id, { q, title }));
-    if (ordering !== undefined || q === "") return found;
-    const needle = fold(q);
-    const ranked = found.map((document) => ({ document, rank: rankTitle(document.title, needle) }));
-    return ranked.sort((one, other) => one.rank - other.rank).map(({ document }) => document);
+    const among = reached.filter(matchesFilters(viewer.id, { title }));
+    if (q === "") return among;
+    const ranked = await rankMatches(deps, viewer, { q, terms, among, rows });
+    if (ordering === undefined) ranked.sort((one, other) => one.rank - other.rank);
+    return ranked.map(({ document }) => document);
   });
 }
 
 async function searchIn(
-  deps: ListDeps,
+  deps: SearchDeps,
   viewer: Viewer,
   asked: SearchRequest,
   scope: string,
+  terms: readonly TextTerm[],
 ): Promise<DocumentPage> {
   const isShown = (access: DocumentAccess): boolean =>
     access.abilities.retrieve && access.deletedAt === null && isSameOrDescendant(access, scope);
@@ -87,8 +110,10 @@ async function searchIn(
     async ({ index }) => {
       await index.load(deps, [scope]);
       const top = index.get(scope);
-      const found = top === undefined ? [] : await readSubtrees(deps, index, [top], { inOrder: true });
-      return found.filter(matchesFilters(viewer?.id, { q, title }));
+      const inside = top === undefined ? [] : await readSubtrees(deps, index, [top], { inOrder: true });
+      const among = inside.filter(matchesFilters(viewer?.id, { title }));
+      if (q === "") return among;
+      return (await rankMatches(deps, viewer, { q, terms, among })).map(({ document }) => document);
     },
     isShown,
   );
