@@ -184,9 +184,9 @@ describe("full-text search", () => {
     await test.drain();
     const shown = await highlightsOf("optimistic draft grace", guest.token);
     expect(shown).toBeUndefined();
-    expect((await highlightsOf("optimistic", guest.token)).map(({ field }: { field: string }) => field)).toEqual([
-      "title",
-    ]);
+    expect(
+      (await highlightsOf("optimistic", guest.token)).map(({ field }: { field: string }) => field),
+    ).toEqual(["title"]);
     await call(test.deps, deleteThread, { params: { id, thread: thread.id }, ...as(TEST_TOKEN) });
     await test.drain();
     expect(await find("grace")).toEqual([]);
@@ -223,7 +223,11 @@ describe("full-text search", () => {
     const id = await make("First", [["paragraph", "b", "alpha"]]);
     const below = await make("Below", [["paragraph", "b", "beta"]], id);
     await test.drain();
-    await call(test.deps, update, { params: { id }, body: { title: "Second", websocket: true }, ...as(TEST_TOKEN) });
+    await call(test.deps, update, {
+      params: { id },
+      body: { title: "Second", websocket: true },
+      ...as(TEST_TOKEN),
+    });
     await save(below, [["paragraph", "b", "gamma"]]);
     await test.drain();
     expect(await find("alpha second")).toEqual(["Second"]);
@@ -305,7 +309,10 @@ describe("full-text search", () => {
       expect([q, (await ask({ q })).status]).toEqual([q, 200]);
     expect(await find("plain OR text")).toEqual(["Syntax"]);
     expect(await find("plain OR missing")).toEqual([]);
-    expect(await ask({ q: "x".repeat(256) })).toMatchObject({ status: 400, body: { q: [expect.any(String)] } });
+    expect(await ask({ q: "x".repeat(256) })).toMatchObject({
+      status: 400,
+      body: { q: [expect.any(String)] },
+    });
     const many = Array.from({ length: 33 }, (_, at) => `w${at}`).join(" ");
     expect(await ask({ q: many })).toEqual({
       status: 400,

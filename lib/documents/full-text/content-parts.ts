@@ -1,4 +1,4 @@
-import { applyUpdate, Doc, XmlElement, XmlFragment, XmlText } from "yjs";
+import { applyUpdate, Doc, XmlElement, type XmlFragment, XmlText } from "yjs";
 import { FRAGMENT } from "../updates/seed.ts";
 import type { TextPart } from "./text-parts.ts";
 
@@ -22,7 +22,11 @@ interface Position {
 }
 
 /** Adds the texts of an element; an element with content inside it, such as a cell of a table, is a part of its own. */
-function collect(parent: XmlFragment | XmlElement, { block, field, depth }: Position, parts: TextPart[]): void {
+function collect(
+  parent: XmlFragment | XmlElement,
+  { block, field, depth }: Position,
+  parts: TextPart[],
+): void {
   if (depth > DEPTH_MAX) return;
   let text = "";
   const flush = (): void => {
@@ -42,10 +46,7 @@ function collect(parent: XmlFragment | XmlElement, { block, field, depth }: Posi
   flush();
 }
 
-function positionOf(
-  node: XmlElement,
-  { block, field }: Omit<Position, "depth">,
-): Omit<Position, "depth"> {
+function positionOf(node: XmlElement, { block, field }: Omit<Position, "depth">): Omit<Position, "depth"> {
   if (node.nodeName === "heading") return { block, field: "heading" };
   if (node.nodeName !== "blockContainer") return { block, field };
   const id: unknown = node.getAttribute("id");
@@ -68,5 +69,7 @@ const HEADING = /^#{1,6} /;
 
 /** The text of plain content by line. Scripts write mostly Markdown. */
 export function plainParts(text: string): TextPart[] {
-  return text.split("\n").map((line) => ({ field: HEADING.test(line) ? "heading" : "body", source: null, text: line }));
+  return text
+    .split("\n")
+    .map((line) => ({ field: HEADING.test(line) ? "heading" : "body", source: null, text: line }));
 }

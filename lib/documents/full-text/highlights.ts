@@ -73,7 +73,11 @@ function matchPart(part: TextPart, terms: readonly TextTerm[]): Found | undefine
   return matched.size === 0 ? undefined : { part, ranges: mergeRanges(ranges), terms: matched };
 }
 
-function matchAt(words: readonly Word[], from: number, { words: wanted, isPrefix }: TextTerm): Range | undefined {
+function matchAt(
+  words: readonly Word[],
+  from: number,
+  { words: wanted, isPrefix }: TextTerm,
+): Range | undefined {
   for (const [at, word] of wanted.entries()) {
     const found = words[from + at]?.word;
     const isBeginning = isPrefix && at === wanted.length - 1 && found?.startsWith(word) === true;

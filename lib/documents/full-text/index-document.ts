@@ -1,12 +1,14 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
+import { attachmentKey, attachmentsTable, documentAttachmentsTable } from "../tables/attachments.ts";
 import {
-  attachmentKey,
-  attachmentsTable,
-  documentAttachmentsTable,
-} from "../tables/attachments.ts";
-import { childrenOf, childrenTable, documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
+  childrenOf,
+  childrenTable,
+  documentKey,
+  documentsTable,
+  type StoredDocument,
+} from "../tables/documents.ts";
 import { INDEX_DOCUMENTS_QUEUE, type IndexMessage, indexMessage } from "../tables/index-messages.ts";
 import { commentsTable, threadsTable } from "../tables/threads.ts";
 import { contentWithLog, readDocumentWithLog } from "../updates/read-log.ts";

@@ -44,11 +44,7 @@ type Encoded = readonly (readonly [field: number, source: string | null, text: s
 
 /** The bytes of parts, equal for equal parts. */
 export function encodeParts(parts: readonly TextPart[]): Uint8Array {
-  const encoded: Encoded = parts.map(({ field, source, text }) => [
-    PART_FIELDS.indexOf(field),
-    source,
-    text,
-  ]);
+  const encoded: Encoded = parts.map(({ field, source, text }) => [PART_FIELDS.indexOf(field), source, text]);
   return zstdCompressSync(JSON.stringify(encoded));
 }
 

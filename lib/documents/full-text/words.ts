@@ -15,8 +15,7 @@ const SIMPLE = /^[a-z0-9]+$/i;
 const LETTERS = /[\p{L}\p{N}]/u;
 const FORMAT = /\p{Cf}+/gu;
 /** Scripts without spaces between words, and hangul, whose words have endings. */
-const UNSPACED =
-  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Bopomofo}]/u;
+const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Bopomofo}]/u;
 /** Maximum characters of a word; the rest is ignored. */
 const WORD_MAX = 64;
 /** Shorter words match only whole words: too many words have their beginning. */
@@ -118,6 +117,7 @@ function toTerm(text: string, mayBePrefix: boolean): TextTerm | undefined {
   if (!UNSPACED.test(last)) return { words, isPrefix: mayBePrefix && [...last].length >= PREFIX_MIN };
   // The text may go on after the last character: a pair ends with it, or it is the beginning of one.
   const before = words.at(-2);
-  const isInPair = before !== undefined && UNSPACED.test(before) && [...before].length === 2 && before.endsWith(last);
+  const isInPair =
+    before !== undefined && UNSPACED.test(before) && [...before].length === 2 && before.endsWith(last);
   return isInPair ? { words: words.slice(0, -1), isPrefix: false } : { words, isPrefix: true };
 }

@@ -32,7 +32,10 @@ export const searchQuery = {
     .string()
     .trim()
     .max(TEXT_MAX_LENGTH)
-    .refine((q) => parseTerms(q).length <= TERMS_MAX, `Ensure this value has no more than ${TERMS_MAX} words.`)
+    .refine(
+      (q) => parseTerms(q).length <= TERMS_MAX,
+      `Ensure this value has no more than ${TERMS_MAX} words.`,
+    )
     .describe(
       "Part of the title, or words that the document contains; words in quotes follow each other. An empty text matches everything",
     ),
