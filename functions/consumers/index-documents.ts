@@ -1,4 +1,5 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
+import { backfillFullText } from "#lib/documents/full-text/backfill.ts";
 import { indexDocument, requestChildren } from "#lib/documents/full-text/index-document.ts";
 import type { IndexMessage } from "#lib/documents/tables/index-messages.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
@@ -8,13 +9,15 @@ export const consumer = defineConsumer({
   summary: "Brings the full-text index up to date with changed documents",
   queue: { maxReceiveCount: 8, batchSize: 10, concurrency: 2 },
   timeoutSeconds: 60,
-  run: (messages, deps: Deps) =>
-    eachMessage(messages, async ({ body }) => {
+  run: async (messages, deps: Deps) => {
+    await backfillFullText(deps);
+    return eachMessage(messages, async ({ body }) => {
       const message = body as IndexMessage;
       const { document_id: id, descendants, after } = message;
       if (id !== null && after === undefined) await indexDocument(deps, id);
       if (descendants) await requestChildren(deps, message);
-    }),
+    });
+  },
 });
 
 export const handler = toConsumerHandler(consumer, openConsumerDeps);

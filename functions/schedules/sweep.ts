@@ -1,5 +1,4 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
-import { backfillFullText } from "#lib/documents/full-text/backfill.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { resendPending } from "#lib/events/log/process.ts";
 import { retainEvents } from "#lib/events/log/retain.ts";
@@ -32,7 +31,6 @@ export const consumer = defineConsumer({
       deleteExpiredClaims(deps),
       retainEvents(deps),
       retainRuns(deps),
-      backfillFullText(deps),
       deps.blobs.forgetUploads?.(),
     ]);
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;

@@ -202,8 +202,6 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "event-tail": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         "ranked-index": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
-        // Marks that documents of an earlier version are indexed.
-        "full-text-entries": ["BatchGetItem", "PutItem"],
         "run-history": ["Query", "DeleteItem"],
         "run-names": ["Query", "DeleteItem"],
         "run-queue": ["GetItem", "Query", "UpdateItem", "DeleteItem"],
@@ -230,7 +228,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "workspace-layers": ["GetItem"],
         workspaces: ["BatchGetItem"],
       },
-      sends: ["attachments", "conduct", "index-documents", "send-mail"],
+      sends: ["attachments", "conduct", "send-mail"],
       publishes: true,
       // Stalled runs: the payloads of their steps are built again.
       // Cancelled runs: their steps are notified.

@@ -6,7 +6,8 @@ const BACKFILLED = "backfilled";
 
 /**
  * Requests indexing of all documents, once per installation: those of an earlier version of Weft are not indexed. Called
- * every minute. If it is interrupted, it is repeated, which does no harm.
+ * when a document is indexed, so that the first change begins it. If it is interrupted, it is repeated, which does no
+ * harm.
  */
 export async function backfillFullText({
   fullText,

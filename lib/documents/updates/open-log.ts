@@ -4,7 +4,6 @@ import type { Condition, Write } from "../../platform/tables.ts";
 import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { documentNotFound } from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
-import { requestIndexing } from "../changes/indexed-changes.ts";
 import { scheduleUpdatedEvent } from "../events/updated-event.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import type { RoomLease } from "../tables/room-leases.ts";
@@ -12,6 +11,7 @@ import { type StoredUpdates, updatesKey, updatesTable } from "../tables/updates.
 import { CONTENT_MAX_BYTES } from "../tables/versions.ts";
 import { compactLog } from "./compact.ts";
 import { type ConvertDeps, convertPlainContent } from "./convert-plain.ts";
+import { IndexRequests } from "./index-requests.ts";
 import { checkLease, isSameLease, leaseCheck, leaseLost } from "./lease-check.ts";
 import type { Appender, CurrentContent, LogListener } from "./log-access.ts";
 import { composeLogItem, ITEM_MAX_BYTES } from "./log-item.ts";
@@ -37,13 +37,6 @@ const LOG_MAX_BYTES = 128 * 1024;
 const LOG_MAX_SHARE = 0.25;
 /** Time before the pending event at which a new one is scheduled, milliseconds. */
 const EVENT_MARGIN_MS = 1_000;
-/** Time from an edit until it is indexed, seconds, and for each further megabyte of content, which costs time to read. */
-const INDEX_DELAY_S = 1;
-const INDEX_DELAY_PER_MB_S = 2;
-const INDEX_DELAY_MAX_S = 30;
-/** How much earlier than requested a message may arrive, milliseconds. */
-const INDEX_MARGIN_MS = 200;
-
 interface Waiting {
   readonly update: Uint8Array;
   /** Equal for equal updates. */
@@ -93,8 +86,7 @@ export class OpenLog {
   /** The `pending_update_at` that this log has set, so that the edits are part of an event. */
   #eventAt = 0;
   readonly #recent = new RecentUpdates();
-  /** Until when a message that requests indexing has surely not arrived: it covers the edits until then. */
-  #indexingUntil = 0;
+  readonly #indexing = new IndexRequests();
 
   constructor(deps: UpdateLogDeps, document: StoredDocument, position: number, size: LogSize) {
     this.#deps = deps;
@@ -230,7 +222,7 @@ export class OpenLog {
     const item = await composeLogItem(deps, this.document, updates, { authors, at });
     const hop = Math.max(...batch.map(({ by }) => by.hop ?? 0));
     const position = await this.#commit(item, hop, batch[0]?.by.lease);
-    this.#requestIndexing();
+    this.#indexing.request(deps, this.document, this.#size.content + this.#size.bytes);
     await deps.durable?.();
     const entry: LogEntry = { position, updates, bytes, authors, at };
     this.#receive(
@@ -238,19 +230,6 @@ export class OpenLog {
       batch.map(({ by }) => by.origin),
     );
     return entry;
-  }
-
-  /** Called after an edit was stored: at most one message per second. If one is lost, the pending event indexes. */
-  #requestIndexing(): void {
-    const deps = this.#deps;
-    const now = deps.clock.now();
-    if (now < this.#indexingUntil) return;
-    const more = Math.floor((this.#size.content + this.#size.bytes) / 1024 ** 2) * INDEX_DELAY_PER_MB_S;
-    const delay = Math.min(INDEX_DELAY_S + more, INDEX_DELAY_MAX_S);
-    this.#indexingUntil = now + delay * 1000 - INDEX_MARGIN_MS;
-    requestIndexing(deps, this.document, delay).catch((error: unknown) => {
-      deps.log.warn("requesting the indexing of a document failed", { document: this.document, error });
-    });
   }
 
   /** Writes an item at the next position: alone while an event is pending, else together with a new pending event. */
