@@ -14,7 +14,11 @@ export class IndexRequests {
   #until = 0;
 
   /** Called after an edit was stored. `bytes` is the size of the content. If the message is lost, the pending event indexes. */
-  request({ queues, clock, log }: Pick<Ports, "queues" | "clock" | "log">, document: string, bytes: number): void {
+  request(
+    { queues, clock, log }: Pick<Ports, "queues" | "clock" | "log">,
+    document: string,
+    bytes: number,
+  ): void {
     const now = clock.now();
     if (now < this.#until) return;
     const delay = Math.min(DELAY_S + Math.floor(bytes / 1024 ** 2) * DELAY_PER_MB_S, DELAY_MAX_S);
