@@ -1,6 +1,7 @@
 import mammoth from "mammoth";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import * as Y from "yjs";
+import type { Converter } from "#lib/platform/converter.ts";
 import { type ConverterProcess, converterProcess } from "#lib/platform/embedded/converter/client.ts";
 import { type RendererProcess, rendererProcess } from "#lib/platform/embedded/renderer/client.ts";
 import type { Log } from "#lib/platform/log.ts";
@@ -175,5 +176,45 @@ describe("the export of a document", () => {
     });
     const { renderer: _renderer, ...without } = test.deps;
     expect((await call(without, route, { params: { id } })).status).toBe(503);
+  });
+});
+
+describe("what the editor writes itself", () => {
+  it("is refused by default", async () => {
+    const response = await download("export_format=docx-editor");
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { detail: "export_format: docx-editor needs the editor's writers, which are not installed" },
+    ]);
+  });
+
+  it("is exported with PUBLISH_AS_MIT=false", async () => {
+    const asked: unknown[] = [];
+    const writers: Converter = {
+      convert: async ({ from, to }) => {
+        asked.push([from, to]);
+        return { ok: true, value: Buffer.from(`as ${to}`) };
+      },
+    };
+    const other = await testDeps({ converter: writers, settings: { PUBLISH_AS_MIT: "false" } });
+    const served = await testGateway(other);
+    onTestFinished(async () => {
+      await served.close();
+      await other.close();
+    });
+    const page = (await served.request("POST", "/documents/", { body: { title: "Plan" } })).body.id;
+    for (const format of ["docx", "odt", "pdf"]) {
+      const response = await fetch(
+        `${served.url}/api/v1.0/documents/${page}/export/?export_format=${format}-editor&comments=true`,
+        { headers: { authorization: `Bearer ${TEST_TOKEN}` } },
+      );
+      expect([response.status, await response.text()]).toEqual([200, `as ${format}-editor`]);
+      expect(response.headers.get("content-disposition")).toContain(`Plan.${format}`);
+    }
+    expect(asked).toEqual([
+      ["yjs", "docx-editor"],
+      ["yjs", "odt-editor"],
+      ["yjs", "pdf-editor"],
+    ]);
   });
 });

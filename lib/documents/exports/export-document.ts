@@ -5,7 +5,7 @@ import type { Renderer } from "../../platform/renderer.ts";
 import { authorize, type DocumentAccess, type Viewer } from "../authorization/document-access.ts";
 import { type ContentDeps, readCurrentContent } from "../content/read.ts";
 import { readComments } from "./comments-appendix.ts";
-import { type ExportFormat, FILE_TYPES } from "./formats.ts";
+import { type ExportFormat, FILE_TYPES, isEditorFormat } from "./formats.ts";
 import { readLinkedDocuments, UNTITLED } from "./linked-documents.ts";
 import { readImages } from "./readable-images.ts";
 
@@ -44,7 +44,8 @@ export async function exportDocument(
   options: ExportOptions,
 ): Promise<ExportedFile> {
   const access = await authorize(deps, viewer, id, "content_retrieve");
-  const isRendered = options.format !== "json" && options.format !== "yjs";
+  const { format } = options;
+  const isRendered = format !== "json" && format !== "yjs" && !isEditorFormat(format);
   const comments = isRendered && options.hasComments ? await readComments(deps, viewer, id) : [];
   return writeDocument(deps, access, options, comments);
 }
@@ -69,6 +70,15 @@ async function writeDocument(
       base: EMPTY_STATE,
     });
     return { ...file, bytes: Buffer.from(state) };
+  }
+  if (isEditorFormat(format)) {
+    if (deps.documents.publishAsMit)
+      throw new ApiError(
+        "bad_request",
+        `export_format: ${format} needs the editor's writers, which are not installed`,
+      );
+    const { kind: from, bytes } = current ?? { kind: "yjs", bytes: EMPTY_STATE };
+    return { ...file, bytes: Buffer.from(await convertContent(deps, { from, bytes, to: format })) };
   }
   const blocks =
     current === undefined

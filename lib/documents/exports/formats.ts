@@ -1,8 +1,29 @@
-import type { RenderedFormat } from "../../platform/renderer.ts";
+/** What the editor's own writers produce, in installations that have them: PUBLISH_AS_MIT=false. */
+const EDITOR_FORMATS = ["docx-editor", "odt-editor", "pdf-editor"] as const;
+type EditorFormat = (typeof EDITOR_FORMATS)[number];
 
-/** The formats of an export: what the renderer writes, the editor's blocks, and the Yjs state. */
-export const EXPORT_FORMATS = ["html", "markdown", "docx", "odt", "pdf", "json", "yjs"] as const;
-export type ExportFormat = RenderedFormat | "json" | "yjs";
+/** The formats of an export: what the renderer and the editor write, the editor's blocks, and the Yjs state. */
+export const EXPORT_FORMATS = [
+  "html",
+  "markdown",
+  "docx",
+  "odt",
+  "pdf",
+  ...EDITOR_FORMATS,
+  "json",
+  "yjs",
+] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export const isEditorFormat = (format: ExportFormat): format is EditorFormat =>
+  EDITOR_FORMATS.some((one) => one === format);
+
+const DOCX = {
+  type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  extension: ".docx",
+};
+const ODT = { type: "application/vnd.oasis.opendocument.text", extension: ".odt" };
+const PDF = { type: "application/pdf", extension: ".pdf" };
 
 /** Content type and extension of an exported file. */
 export const FILE_TYPES: Readonly<
@@ -10,12 +31,12 @@ export const FILE_TYPES: Readonly<
 > = {
   html: { type: "text/html; charset=utf-8", extension: ".html" },
   markdown: { type: "text/markdown; charset=utf-8", extension: ".md" },
-  docx: {
-    type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    extension: ".docx",
-  },
-  odt: { type: "application/vnd.oasis.opendocument.text", extension: ".odt" },
-  pdf: { type: "application/pdf", extension: ".pdf" },
+  docx: DOCX,
+  odt: ODT,
+  pdf: PDF,
+  "docx-editor": DOCX,
+  "odt-editor": ODT,
+  "pdf-editor": PDF,
   json: { type: "application/json", extension: ".json" },
   yjs: { type: "application/octet-stream", extension: ".yjs" },
 };
