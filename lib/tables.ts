@@ -1,5 +1,6 @@
 import { accessRequestsTable } from "./documents/tables/access-requests.ts";
 import { accessesTable, relationsTable } from "./documents/tables/accesses.ts";
+import { aiUsageTable } from "./documents/tables/ai-usage.ts";
 import {
   attachmentsTable,
   attachmentUsageTable,
@@ -88,6 +89,7 @@ export const tables = {
   documentVersions: versionsTable,
   documentUpdates: updatesTable,
   documentAwareness: awarenessTable,
+  documentAiUsage: aiUsageTable,
   attachments: attachmentsTable,
   attachmentUsage: attachmentUsageTable,
   documentAttachments: documentAttachmentsTable,

@@ -54,7 +54,13 @@ let operations: readonly Operation[];
 
 beforeAll(async () => {
   test = await testDeps({
-    settings: { SERVER_TO_SERVER_API_TOKENS: "server" },
+    settings: {
+      SERVER_TO_SERVER_API_TOKENS: "server",
+      AI_FEATURE_ENABLED: "true",
+      AI_FEATURE_BLOCKNOTE_ENABLED: "true",
+      AI_USER_RATE_THROTTLE_RATES: "off",
+      AI_DOCUMENT_RATE_THROTTLE_RATES: "off",
+    },
     converter: { convert: async () => ({ ok: true, value: new Uint8Array([0, 0]) }) },
   });
   gateway = await testGateway(test);

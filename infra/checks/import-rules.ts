@@ -88,6 +88,7 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "script-api",
     "configuration",
     "exports",
+    "ai",
   ],
 };
 
@@ -178,7 +179,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "service-ports-by-type",
     why: "a service imports itself, lib/events, lib/ranked-index, errors, retries, suggestions, cookies, the matching of texts, and the types of the ports, of routes and of a page",
     from: SERVICE,
-    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:durations|errors|retry-on-conflict|suggestion)\.ts$|^lib\/platform\/(?:ids|text-match)\.ts$|^lib\/http\/(?:cookies|csrf|request-origin)\.ts$/,
+    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:durations|errors|retry-on-conflict|suggestion)\.ts$|^lib\/platform\/(?:ids|text-match)\.ts$|^lib\/http\/(?:client-network|cookies|csrf|request-origin|sliding-window)\.ts$/,
     onlyTypes: /^lib\/(?:platform|settings|mail)\/[^/]+\.ts$|^lib\/http\/(?:auth|page|route|service)\.ts$/,
   },
   {

@@ -154,7 +154,16 @@ function toResponses(route: Route, components: Components): Record<string, JsonS
   const description = DESCRIPTIONS[route.status] ?? STATUS_CODES[route.status] ?? "Done";
   if (isBodiless(route.status) || isRedirect(route.status)) return { [route.status]: { description } };
   if (route.fileTypes !== undefined) {
-    const content = route.fileTypes.map((type) => [type, { schema: { type: "string", format: "binary" } }]);
+    const hasSchema = route.response.def.type !== "custom";
+    const content = route.fileTypes.map((type) => [
+      type,
+      {
+        schema:
+          hasSchema && type === JSON_TYPE
+            ? components.of(route.response, `${toPascalCase(route.operationId)}Response`)
+            : { type: "string", format: "binary" },
+      },
+    ]);
     return { [route.status]: { description, content: Object.fromEntries(content) } };
   }
   const item = components.of(route.response, `${toPascalCase(route.operationId)}Response`);

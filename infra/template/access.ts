@@ -300,6 +300,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
           ...(["GetItem", "BatchGetItem", "Query:expires", "PutItem", "UpdateItem"] as const),
           "DeleteItem",
         ],
+        "document-ai-usage": ["BatchGetItem", "PutItem"],
         // Expired states are deleted.
         "document-awareness": ["Query", "PutItem", "DeleteItem"],
         // Changes since a list was built, or since the collaboration server asked.

@@ -1,6 +1,7 @@
 import { ApiError, ERROR_STATUS, toApiError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { type AuthenticationDeps, authenticateRequest, bearerToken } from "./auth.ts";
+import { networkOf } from "./client-network.ts";
 import { type FileResponse, fileHeaders } from "./file-response.ts";
 import { lowerCaseHeaders, type ProxyEvent, type RequestContext, readInput, readParams } from "./request.ts";
 import { HttpResponse, isBodiless } from "./response.ts";
@@ -274,18 +275,6 @@ function limitFailedAuthentication(
   } catch (error) {
     return error;
   }
-}
-
-/** An IPv4 address, or the /64 network of an IPv6 address: a client usually has all of its addresses. */
-function networkOf(address: string): string {
-  if (!address.includes(":") || address.includes(".")) return address.replace(/^::ffff:/i, "");
-  const [start = "", end] = address.split("::", 2);
-  const groups = start.split(":");
-  const missing = end === undefined ? 0 : 8 - groups.length - end.split(":").length;
-  return [...groups, ...Array<string>(Math.max(0, missing)).fill("0"), ...(end ?? "").split(":")]
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, "").toLowerCase())
-    .join(":");
 }
 
 /** Validates a request. If it is invalid, `before` runs first, so that an unauthorized caller is refused as such. */

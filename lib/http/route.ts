@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { FileResponse } from "./file-response.ts";
 import type { Listing } from "./page.ts";
 import type { HttpResponse, StatusCode } from "./response.ts";
 import type { Service } from "./service.ts";
@@ -108,7 +109,10 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly response: z.ZodType<Response>;
   /** A list: `response` is the schema of one item, the response is streamed. */
   readonly list?: boolean;
-  /** Content types of a file: `run` returns a FileResponse, which is streamed. */
+  /**
+   * Content types of a file: `run` returns a FileResponse, which is streamed. `response` is the schema of its JSON, if it
+   * has one.
+   */
   readonly fileTypes?: readonly string[];
   /** Error statuses of the route besides 400, 401, 404 and 500. */
   readonly errors?: readonly number[];
@@ -137,7 +141,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
     | Promise<NoInfer<Response> | HttpResponse>
     | NoInfer<Response>
     | HttpResponse
-    | Promise<ListResponse<NoInfer<Response>>>;
+    | Promise<ListResponse<NoInfer<Response>>>
+    | Promise<FileResponse>;
 }
 
 /** Default body limit, bytes. */

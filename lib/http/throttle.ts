@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { ApiError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ThrottleRate } from "../settings/throttle-rates.ts";
+import { throttled, waitOf } from "./sliding-window.ts";
 
 /** The scope that counts the invalid tokens of each address, for all services. */
 export const FAILED_AUTHENTICATION = "failed_authentication";
@@ -79,19 +79,6 @@ export function memoryThrottle({ clock, rates, exemption, timesMax = TIMES_MAX }
       if (waitMs > 0) throw throttled(Math.ceil(waitMs / 1000));
     },
   };
-}
-
-/** Milliseconds until one more request is allowed; 0 if it is allowed now. `times` are in order. */
-function waitOf({ count, periodMs }: ThrottleRate, times: readonly number[], now: number): number {
-  const oldest = times[times.length - count];
-  return oldest === undefined ? 0 : Math.max(0, oldest + periodMs - now);
-}
-
-function throttled(seconds: number): ApiError {
-  const wait = `${seconds} second${seconds === 1 ? "" : "s"}`;
-  return new ApiError("too_many_requests", `Request was throttled. Expected available in ${wait}.`, {
-    retryAfterSeconds: seconds,
-  });
 }
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");

@@ -1,9 +1,5 @@
 import type { OpenAI } from "openai";
-import { RequestError, toRequestError } from "../network/errors.ts";
-import { createFetch } from "../network/fetch-adapter.ts";
 import type { Network } from "../network/network.ts";
-import { AddressDeniedError } from "../network/policy.ts";
-import { retryAfterMs } from "../network/retry-after.ts";
 import {
   type ChatResult,
   type EmbeddingResult,
@@ -11,6 +7,8 @@ import {
   toEmbeddingResult,
 } from "./completion-results.ts";
 import { ProviderCallError } from "./errors.ts";
+import { toProviderCallError } from "./provider-errors.ts";
+import { createProviderFetch } from "./provider-fetch.ts";
 import type { Provider } from "./providers.ts";
 import { collectStream } from "./stream.ts";
 
@@ -27,10 +25,6 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** Maximum size of a response, streamed or not: a thousand embeddings take some tens of megabytes. */
-const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
-/** Maximum length of a provider's text in an error, characters. */
-const TOLD_CHARACTERS = 500;
 /** Extends the library's own timeout, so that it never applies: Weft's timeout also covers the body. */
 const LATER_MS = 60_000;
 
@@ -97,54 +91,6 @@ async function openClient({ network, provider, headers, timeoutMs }: Call): Prom
     timeout: timeoutMs + LATER_MS,
     logLevel: "off",
     defaultHeaders: { ...(provider.key === undefined ? { authorization: null } : {}), ...headers },
-    // The library's headers describe this machine and are omitted.
-    fetch: createFetch(network, {
-      maxBytes: ANSWER_MAX_BYTES,
-      keepHeader: (name) => !name.startsWith("x-stainless-"),
-    }),
-  });
-}
-
-/** Statuses with which a provider permanently rejects this caller; another provider may accept it. */
-const NOT_HERE: ReadonlySet<number> = new Set([401, 402, 403, 404]);
-/** Statuses below 500 that are temporary. */
-const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
-
-function toProviderCallError(thrown: unknown): ProviderCallError {
-  if (thrown instanceof ProviderCallError) return thrown;
-  const refused = [thrown, (thrown as { cause?: unknown }).cause].find(
-    (one) => one instanceof RequestError || one instanceof AddressDeniedError,
-  );
-  if (refused !== undefined) {
-    const { message, passing } = toRequestError("the request", refused);
-    const tooLarge = message.includes("larger than");
-    return new ProviderCallError(message, { again: passing, elsewhere: !tooLarge, cause: thrown });
-  }
-  const {
-    status,
-    headers,
-    message = "",
-  } = thrown as {
-    readonly status?: number;
-    readonly headers?: Headers;
-    readonly message?: string;
-  };
-  if (status !== undefined) {
-    const again = PASSING.has(status) || status >= 500;
-    return new ProviderCallError(message.slice(0, TOLD_CHARACTERS), {
-      again,
-      elsewhere: again || NOT_HERE.has(status),
-      retryAfterMs: retryAfterMs((name) => headers?.get(name), Date.now()),
-      cause: thrown,
-    });
-  }
-  if (thrown instanceof SyntaxError)
-    return new ProviderCallError("its response is not JSON", { again: true, elsewhere: true, cause: thrown });
-  const cause = (thrown as { cause?: unknown }).cause ?? thrown;
-  const failed = toRequestError("the request", cause);
-  return new ProviderCallError(failed.message.slice(0, TOLD_CHARACTERS), {
-    again: failed.passing,
-    elsewhere: true,
-    cause: thrown,
+    fetch: createProviderFetch(network),
   });
 }

@@ -4,13 +4,14 @@ import { type LoginSettings, toLoginSettings } from "./oidc-login.ts";
 import { type ResourceServerSettings, toResourceServerSettings } from "./resource-server.ts";
 import type { SocketAddress } from "./setting-types.ts";
 import type { SettingValues } from "./settings.ts";
-import { type ThrottleRates, throttleRates } from "./throttle-rates.ts";
+import { type ThrottleRate, type ThrottleRates, throttleRates } from "./throttle-rates.ts";
 
 /** The provider of AI functions in documents. Seed: documents 9.5. */
 export interface DocumentModels {
   readonly family: "primary" | "mistral";
+  /** Undefined in functions on AWS that use no model. */
   readonly apiKey: string | undefined;
-  readonly baseUrl: string | undefined;
+  readonly baseUrl: string;
   readonly model: string | undefined;
 }
 
@@ -91,6 +92,9 @@ export interface DocumentSettings {
   readonly throttles: ThrottleRates;
   readonly yProviderApiKey: string | undefined;
   readonly models: DocumentModels | undefined;
+  /** Time limit of a request to the model, milliseconds. */
+  readonly aiTimeoutMs: number;
+  readonly aiRates: { readonly document: readonly ThrottleRate[]; readonly user: readonly ThrottleRate[] };
   readonly collaborationServerSecret: string | undefined;
   /** Empty for the server's own. */
   readonly collaborationServerOrigins: readonly string[];
@@ -146,6 +150,8 @@ export function toDocumentSettings(values: SettingValues): DocumentSettings {
     throttles: throttleRates(values, values.WEFT_PLATFORM === "aws" || !LOOPBACK_HOST.test(values.HOST)),
     yProviderApiKey: values.Y_PROVIDER_API_KEY,
     models: models(values),
+    aiTimeoutMs: values.AI_REQUEST_TIMEOUT * 1000,
+    aiRates: { document: values.AI_DOCUMENT_RATE_THROTTLE_RATES, user: values.AI_USER_RATE_THROTTLE_RATES },
     collaborationServerSecret: values.COLLABORATION_SERVER_SECRET,
     collaborationServerOrigins: values.COLLABORATION_SERVER_ORIGIN,
     collaborationBackendBaseUrl: values.COLLABORATION_BACKEND_BASE_URL,
@@ -190,8 +196,9 @@ function collaborationApi(values: SettingValues): DocumentSettings["collaboratio
   return { apiUrl, secret };
 }
 
+/** Throws an Error if both providers are set, or one of them incompletely. */
 function models(values: SettingValues): DocumentModels | undefined {
-  const { PRIMARY_SDK_API_KEY: primaryKey, PRIMARY_SDK_BASE_URL: primaryUrl, AI_MODEL: model } = values;
+  const { PRIMARY_SDK_API_KEY: primaryKey, PRIMARY_SDK_BASE_URL: primaryUrl } = values;
   const { MISTRAL_SDK_API_KEY: mistralKey, MISTRAL_SDK_BASE_URL: mistralUrl } = values;
   const hasPrimary = primaryKey !== undefined || primaryUrl !== undefined;
   const hasMistral = mistralKey !== undefined || mistralUrl !== undefined;
@@ -199,8 +206,26 @@ function models(values: SettingValues): DocumentModels | undefined {
     throw new Error(
       "PRIMARY_SDK_API_KEY: documents use one AI provider; set either the PRIMARY_SDK_ or the MISTRAL_SDK_ settings, not both",
     );
-  if (hasPrimary) return { family: "primary", apiKey: primaryKey, baseUrl: primaryUrl, model };
-  return hasMistral ? { family: "mistral", apiKey: mistralKey, baseUrl: mistralUrl, model } : undefined;
+  if (hasPrimary) return provider("primary", "PRIMARY_SDK", primaryKey, primaryUrl, values);
+  return hasMistral ? provider("mistral", "MISTRAL_SDK", mistralKey, mistralUrl, values) : undefined;
+}
+
+function provider(
+  family: DocumentModels["family"],
+  prefix: string,
+  apiKey: string | undefined,
+  baseUrl: string | undefined,
+  { AI_MODEL: model, AI_FEATURE_ENABLED: isEnabled, WEFT_PLATFORM: platform }: SettingValues,
+): DocumentModels {
+  if (baseUrl === undefined) throw new Error(`${prefix}_BASE_URL: must be set if ${prefix}_API_KEY is set`);
+  // On AWS, functions that use no model do not read its key.
+  if (apiKey === undefined && platform !== "aws")
+    throw new Error(
+      `${prefix}_API_KEY: must be set if ${prefix}_BASE_URL is set; any text if the server requires none`,
+    );
+  if (model === undefined && isEnabled)
+    throw new Error(`AI_MODEL: must be set if AI_FEATURE_ENABLED is true and ${prefix}_BASE_URL is set`);
+  return { family, apiKey, baseUrl, model };
 }
 
 function keySet(values: SettingValues): KeySet | undefined {

@@ -12,7 +12,7 @@ import {
   text,
   url,
 } from "./setting-types.ts";
-import { throttleRate, throttleSetting } from "./throttle-rates.ts";
+import { throttleRate, throttleRateList, throttleSetting } from "./throttle-rates.ts";
 
 const TEXT_MAX = 2000;
 const SECRET_MAX = 16_384;
@@ -108,6 +108,24 @@ export const documentSettings = {
   },
   MISTRAL_SDK_BASE_URL: { type: shortUrl, description: "Base URL of Mistral's API" },
   AI_MODEL: { type: shortText, description: "Model that AI functions in documents use" },
+  AI_REQUEST_TIMEOUT: {
+    type: integer(1, 290, "a number of seconds"),
+    default: "60",
+    description: "Seconds after which an AI function that has not finished fails",
+  },
+  AI_DOCUMENT_RATE_THROTTLE_RATES: {
+    type: throttleRateList,
+    default: "5/minute,100/hour,500/day",
+    acceptsEmpty: true,
+    description: "Rate limits for AI functions per document, all of which apply; empty or off for no limit",
+  },
+  AI_USER_RATE_THROTTLE_RATES: {
+    type: throttleRateList,
+    default: "3/minute,50/hour,200/day",
+    acceptsEmpty: true,
+    description:
+      "Rate limits for AI functions per user, or per address if anonymous, all of which apply; empty or off for no limit",
+  },
   AI_BOT: { type: bot, default: AI_BOT, description: "Name and color of the AI cursor, as JSON" },
   AI_FEATURE_ENABLED: {
     type: boolean,

@@ -107,6 +107,29 @@ describe("document settings", () => {
   it.each<[Record<string, string>, RegExp]>([
     [{ PRIMARY_SDK_API_KEY: "a", MISTRAL_SDK_API_KEY: "b" }, /^PRIMARY_SDK_API_KEY: .* not both$/],
     [{ PRIMARY_SDK_BASE_URL: "http://a", MISTRAL_SDK_API_KEY: "b" }, /^PRIMARY_SDK_API_KEY: .* not both$/],
+    [{ PRIMARY_SDK_API_KEY: "no key" }, /^PRIMARY_SDK_BASE_URL: must be set if PRIMARY_SDK_API_KEY is set$/],
+    [
+      { PRIMARY_SDK_BASE_URL: "http://a" },
+      /^PRIMARY_SDK_API_KEY: must be set if PRIMARY_SDK_BASE_URL is set; any/,
+    ],
+    [{ MISTRAL_SDK_API_KEY: "no key" }, /^MISTRAL_SDK_BASE_URL: must be set if MISTRAL_SDK_API_KEY is set$/],
+    [
+      { MISTRAL_SDK_BASE_URL: "http://a" },
+      /^MISTRAL_SDK_API_KEY: must be set if MISTRAL_SDK_BASE_URL is set; any/,
+    ],
+    [
+      { AI_FEATURE_ENABLED: "true", PRIMARY_SDK_API_KEY: "a", PRIMARY_SDK_BASE_URL: "http://a" },
+      /^AI_MODEL: must be set if AI_FEATURE_ENABLED is true and PRIMARY_SDK_BASE_URL is set$/,
+    ],
+    [
+      { AI_USER_RATE_THROTTLE_RATES: "3/minute,x" },
+      /^AI_USER_RATE_THROTTLE_RATES: must be off or a rate such/,
+    ],
+    [
+      { AI_DOCUMENT_RATE_THROTTLE_RATES: "10001/day" },
+      /^AI_DOCUMENT_RATE_THROTTLE_RATES: must be at most 10/,
+    ],
+    [{ AI_REQUEST_TIMEOUT: "291" }, /^AI_REQUEST_TIMEOUT: must be/],
     [{ LANGUAGE_CODE: "it-it" }, /^LANGUAGE_CODE: must be one of LANGUAGES, which are en-us, fr-fr/],
     [{ LANGUAGES: "english" }, /^LANGUAGES: must be languages as code,Name/],
     [{ COLLABORATION_WS_URL: "https://a" }, /^COLLABORATION_WS_URL: must be .* ws:\/\/ or wss:\/\//],
@@ -141,6 +164,11 @@ describe("document settings", () => {
     expect(() => read(environment)).not.toThrow(/no key|BEGIN|\n/);
   });
 
+  it("may lack the key of a model on AWS, where only functions that use it read it", () => {
+    const MISTRAL_SDK_BASE_URL = "https://models.example";
+    expect(read({ MISTRAL_SDK_BASE_URL, WEFT_PLATFORM: "aws" }).models).toMatchObject({ apiKey: undefined });
+  });
+
   it("may be set together in DOCUMENT_SETTINGS, over which a variable takes precedence", () => {
     const DOCUMENT_SETTINGS = JSON.stringify({
       FRONTEND_THEME: "blue",
@@ -155,7 +183,10 @@ describe("document settings", () => {
 
 describe("secrets in files", () => {
   it("are read without the trailing newline", () => {
-    expect(read({ PRIMARY_SDK_API_KEY_FILE: file("sk-2\n") }).models?.apiKey).toBe("sk-2");
+    const PRIMARY_SDK_BASE_URL = "https://models.example/v1";
+    expect(read({ PRIMARY_SDK_API_KEY_FILE: file("sk-2\n"), PRIMARY_SDK_BASE_URL }).models?.apiKey).toBe(
+      "sk-2",
+    );
     expect(readConfig({ LLM_BASE_URL: "https://h", LLM_API_KEY_FILE: file("sk-3\n") }).llm.providers).toEqual(
       [expect.objectContaining({ apiKey: "sk-3" })],
     );

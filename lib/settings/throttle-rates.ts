@@ -39,6 +39,19 @@ export const throttleRate: SettingType<readonly ThrottleRate[]> = {
   },
 };
 
+const LISTED_COUNT_MAX = 10_000;
+const LISTED_RATES_MAX = 10;
+
+/** Rates that all apply, separated by commas. Counted in a table: one row contains the times of all requests. */
+export const throttleRateList: SettingType<readonly ThrottleRate[]> = {
+  parse: (text) => {
+    const rates = text === "off" ? [] : text.split(",").flatMap((rate) => throttleRate.parse(rate.trim()));
+    if (rates.length > LISTED_RATES_MAX || rates.some(({ count }) => count > LISTED_COUNT_MAX))
+      throw new Error(`must be at most ${LISTED_RATES_MAX} rates of at most ${LISTED_COUNT_MAX} requests`);
+    return rates;
+  },
+};
+
 /** Defaults of a server that other machines can reach. Reference 1.1. */
 const DEFAULT_RATES = {
   API_DOCUMENT_THROTTLE_RATE: "80/minute",

@@ -163,6 +163,16 @@ const forVisitors =
   ({ caller }: Situation): number =>
     caller === "link-only" ? status : 400;
 
+/** AI functions, which are disabled by default. Reference 6. */
+const AI_ROWS: readonly Row[] = [
+  row(`POST ${DOCUMENT}/ai-transform`, "ai_transform", 400, {
+    ...READ,
+    body: { text: "x", action: "correct" },
+  }),
+  row(`POST ${DOCUMENT}/ai-transform, an invalid body`, "ai_transform", 400, { ...READ, body: {} }),
+  row(`POST ${DOCUMENT}/ai-translate`, "ai_translate", 400, { ...READ, body: { text: "x", language: "fr" } }),
+];
+
 /** Endpoints of a document itself, and of its relation to the caller. Reference 1.2, 1.3, 1.6. */
 const DOCUMENT_ROWS: readonly Row[] = [
   row(`GET ${DOCUMENT}`, "retrieve", 200, {
@@ -550,6 +560,7 @@ const THREAD_ROWS: readonly Row[] = [
 
 /** The expected status of every endpoint of the document service that depends on permissions. */
 export const ENDPOINT_ROWS: readonly Row[] = [
+  ...AI_ROWS,
   ...DOCUMENT_ROWS,
   ...SEARCH_ROWS,
   ...CONTENT_ROWS,

@@ -48,6 +48,8 @@ const EXTERNAL = [
   "ssh2",
   "yauzl",
   "yazl",
+  "@ai-sdk/*",
+  "ai",
   "@blocknote/*",
   "@myriaddreamin/*",
   "docx",

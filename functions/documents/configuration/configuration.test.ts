@@ -45,6 +45,8 @@ describe("GET config", () => {
     const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
     await open({
       PRIMARY_SDK_API_KEY: secret,
+      PRIMARY_SDK_BASE_URL: "https://models.example/v1",
+      AI_MODEL: "m",
       Y_PROVIDER_API_KEY: secret,
       TRASHBIN_CUTOFF_DAYS: "7",
       COLLABORATION_WS_URL: "wss://docs.example/collaboration/ws/",
