@@ -22,6 +22,8 @@ test("every function has the rights that it needs, and no role has a right that 
       SweepFunction: sweepTime(),
       // Every daily schedule is due by then.
       FireFunction: Date.now() + 25 * 60 * MINUTE_MS,
+      // Every digest of notifications is due by then.
+      SendMailFunction: Date.now() + 10 * MINUTE_MS,
     };
     await using installation = await openInstallation(recorder, (logicalId) => {
       const now = clocks[logicalId];

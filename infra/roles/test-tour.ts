@@ -30,6 +30,7 @@ import {
 } from "./test-tour-documents.ts";
 import { createDiffs, createFinishedRun, importFindings, readFindings } from "./test-tour-findings.ts";
 import { tourLogins } from "./test-tour-logins.ts";
+import { tourNotifications } from "./test-tour-notifications.ts";
 import { createExpiredRecords } from "./test-tour-retention.ts";
 import { createQueuedRun, createWaitingRun, rerunRuns } from "./test-tour-runs.ts";
 import {
@@ -85,6 +86,7 @@ export async function runTour(at: Installation): Promise<void> {
   await tourLogins({ ...at, client: all.client });
   const live = await tourUpdates(all.client, at, left.edited);
   const attached = await tourAttachments(all.client, at.outside);
+  const notified = await tourNotifications(all.client, at.outside);
   await moveWithInvitations(all.client, at.outside, left.edited);
   await createConsumerWork(at.outside, left.edited, live);
   await createFinishedRun(at.outside);
@@ -101,6 +103,7 @@ export async function runTour(at: Installation): Promise<void> {
   ]);
   await waitForCompaction(at.outside, live);
   await attached();
+  await notified();
   at.writeAs(TOUR_EMAIL);
   const settle = await startMove(at.outside, left);
   // A request and a script find the move before it is completed.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { NOTIFICATIONS_MAX } from "#lib/documents/notifications/store.ts";
+import { NOTIFICATIONS_MAX, RUN_NOTIFICATIONS_MAX } from "#lib/documents/notifications/store.ts";
 import { notificationKey, notificationsTable } from "#lib/documents/tables/notifications.ts";
 import { userKey, usersTable } from "#lib/documents/tables/users.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
@@ -278,10 +278,11 @@ describe("notifications", () => {
   });
 
   it("of one user are limited: the oldest are deleted", async () => {
-    const item = { kind: "share", actor: null, document: id, in_app: true, read_at: null, expires_at: 9e9 };
+    const item = { actor: null, document: id, in_app: true, read_at: null, expires_at: 9e9 };
     const old = Array.from({ length: NOTIFICATIONS_MAX + 60 }, (_, at) => ({
       ...notificationKey(OWNER_ID, `0000${String(at).padStart(4, "0")}-0000-7000-8000-000000000000`),
       ...item,
+      kind: at % 2 === 0 ? "share" : "failed_run",
       created_at: new Date(at).toISOString(),
     }));
     for (let at = 0; at < old.length; at += 100)
@@ -295,8 +296,16 @@ describe("notifications", () => {
     );
     await thread("Latest", ada.token);
     await test.drain();
-    const page = await notifications();
-    expect([page.count, page.results[0].excerpt]).toEqual([NOTIFICATIONS_MAX, "Latest"]);
+    const { items } = await test.deps.tables.query(notificationsTable, { pk: OWNER_ID, reverse: true });
+    const runs = items.filter(({ kind }) => kind === "failed_run");
+    expect([items[0]?.kind, runs.length, items.length]).toEqual([
+      "comment",
+      RUN_NOTIFICATIONS_MAX,
+      RUN_NOTIFICATIONS_MAX + old.length / 2 + 1,
+    ]);
+    expect(runs.at(-1)?.sk).toBe(
+      old.filter(({ kind }) => kind === "failed_run").at(-RUN_NOTIFICATIONS_MAX)?.sk,
+    );
   });
 });
 
