@@ -134,7 +134,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         // Completes or removes an interrupted move.
         "document-accesses": ["BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "document-invitations": ["Query", "DeleteItem"],
-        "document-invited": ["DeleteItem"],
+        "document-invited": ["GetItem", "DeleteItem"],
         "document-change-counts": ["UpdateItem"],
         "document-changes": ["PutItem"],
         "document-children": ["GetItem", "Query", "PutItem", "DeleteItem"],

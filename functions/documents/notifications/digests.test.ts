@@ -17,10 +17,13 @@ import { route as revoke } from "../accesses/delete.ts";
 import { route as listAccesses } from "../accesses/list.ts";
 import { route as createDocument } from "../documents/create.ts";
 import { route as rename } from "../documents/update.ts";
+import { route as invite } from "../invitations/create.ts";
+import { route as deleteInvitation } from "../invitations/delete.ts";
 import { route as createThread } from "../threads/create.ts";
 import { route as createComment } from "../threads/create-comment.ts";
 import { route as deleteThread } from "../threads/delete.ts";
 import { route as getSettings } from "../users/get-notification-settings.ts";
+import { route as me } from "../users/me.ts";
 import { route as setSettings } from "../users/update-notification-settings.ts";
 import { handler as openLink } from "./open-unsubscribe-link.ts";
 import { route as markAllRead } from "./read-all.ts";
@@ -306,6 +309,20 @@ describe("an email about a shared document", () => {
     expect(sent.map(({ to }) => to)).toEqual(["cat@example.com"]);
     expect(sent[0]?.text).toContain(`Unsubscribe from such emails: ${sent[0]?.unsubscribeUrl}`);
     expect(await queued()).toEqual([]);
+  });
+});
+
+describe("an email to an invited address", () => {
+  it("is sent unless the invitation was deleted meanwhile", async () => {
+    const inviteTo = async (email: string): Promise<string> =>
+      (await call(test.deps, invite, { params: { id }, body: { email, role: "reader" } })).body.id;
+    const invitationId = await inviteTo("fay@example.com");
+    await inviteTo("gus@example.com");
+    await inviteTo("hal@example.com");
+    await call(test.deps, deleteInvitation, { params: { id, invitationId } });
+    // He accepts it before the email is sent.
+    await call(test.deps, me, { token: (await addUser("hal", "Hal")).token });
+    expect((await send()).map(({ to }) => to)).toEqual(["gus@example.com", "hal@example.com"]);
   });
 });
 

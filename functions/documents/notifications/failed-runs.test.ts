@@ -115,11 +115,19 @@ describe("a failed run", () => {
       ["documents.commented", {}],
       ["documents.commented", { ...documents, thread_id: "t", comment_id: "c" }],
       ["documents.shared", { ...documents, change: "given", shared_with: "x", team: null, role: "god" }],
+      ["documents.commented", { ...documents, thread_id: "x".repeat(5_000), comment_id: "y".repeat(5_000) }],
       ["documents.access_requested", []],
     ])
       await call(test.deps, emit, { body: { topic, source: "documents", data } });
     await test.drain();
     expect(await notifications()).toMatchObject({ count: 0 });
+    const data = { scan_id: "s", target: "t", duration_ms: 1, error: "x".repeat(100_000) };
+    const long = "\u{1f600}".repeat(150);
+    await call(test.deps, emit, { body: { topic: "run.failed", run_id: long, workflow_name: long, data } });
+    await test.drain();
+    const { results } = await notifications();
+    expect(results).toHaveLength(1);
+    expect(JSON.stringify(results).length).toBeLessThan(2_000);
     expect(test.logs.filter(({ level }) => level === "error")).toEqual([]);
   });
 });

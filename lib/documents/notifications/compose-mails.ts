@@ -4,6 +4,7 @@ import type { Write } from "../../platform/tables.ts";
 import { type AuthorizationDeps, resolveAccess } from "../authorization/document-access.ts";
 import { renderEmail } from "../mail/email-templates.ts";
 import { type ComposedMail, type MailComposer, type SendDeps, sendMails } from "../mail/send-with-retries.ts";
+import { invitedKey, invitedTable } from "../tables/invitations.ts";
 import type { MailKind, QueuedDigest, StoredMail } from "../tables/mails.ts";
 import {
   type NotificationKind,
@@ -12,7 +13,7 @@ import {
 } from "../tables/notifications.ts";
 import type { StoredUser } from "../tables/users.ts";
 import { readNode } from "../tree/ancestors.ts";
-import { findUser } from "../users/users.ts";
+import { findUser, usersByEmail } from "../users/users.ts";
 import { renderDigest } from "./digest-email.ts";
 import { closeDigest } from "./digests.ts";
 import { toRecords } from "./list.ts";
@@ -37,7 +38,10 @@ const KINDS: Readonly<Partial<Record<MailKind, NotificationKind>>> = {
 
 const NOTHING: ComposedMail = { mail: undefined, writes: [] };
 
-/** Sends the queued emails that are due: to users who want them, and may still read what they are about. */
+/**
+ * Sends the queued emails that are due: to users who want them, and may still read what they are about, and to
+ * addresses whose invitation exists.
+ */
 export const sendDueMails = (deps: SendDeps & ComposeDeps, signal: AbortSignal): Promise<void> =>
   sendMails(deps, mailComposer(deps), signal);
 
@@ -53,17 +57,38 @@ const mailComposer = (deps: ComposeDeps): MailComposer => ({
 async function composeMail(deps: ComposeDeps, queued: StoredMail): Promise<ComposedMail> {
   const { to, user: id, document } = queued;
   const kind = KINDS[queued.kind];
-  if (id === undefined || kind === undefined)
-    return { mail: { to, ...renderEmail(queued, deps.letterhead) }, writes: [] };
+  if (id === undefined || kind === undefined) {
+    const isDue = queued.kind !== "invited" || (await isInvited(deps, to, document));
+    return isDue ? { mail: { to, ...renderEmail(queued, deps.letterhead) }, writes: [] } : NOTHING;
+  }
   const user = await findUser(deps, id);
-  if (user?.is_active !== true || !(await readSettings(deps, id))[kind].email) return NOTHING;
-  const node = await readNode(deps, document);
-  if (node === undefined || !mayRead(kind, await resolveAccess(deps, user, node))) return NOTHING;
+  if (user === undefined || !(await readSettings(deps, id))[kind].email) return NOTHING;
+  if (!(await canRead(deps, [user], document, kind))) return NOTHING;
   const unsubscribeUrl = await unsubscribeUrlOf(deps, user, [kind]);
   return {
     mail: { to, ...renderEmail(queued, deps.letterhead, unsubscribeUrl), unsubscribeUrl },
     writes: [],
   };
+}
+
+/** Whether an address is invited to a document, or has accepted the invitation. */
+async function isInvited(deps: ComposeDeps, email: string, document: string): Promise<boolean> {
+  if ((await deps.tables.get(invitedTable, invitedKey(email, document))) !== undefined) return true;
+  return canRead(deps, await usersByEmail(deps, email), document, "share");
+}
+
+/** Whether one of the users may read a notification of this kind about a document. */
+async function canRead(
+  deps: ComposeDeps,
+  users: readonly StoredUser[],
+  document: string,
+  kind: NotificationKind,
+): Promise<boolean> {
+  const node = await readNode(deps, document);
+  if (node === undefined) return false;
+  for (const user of users)
+    if (user.is_active && mayRead(kind, await resolveAccess(deps, user, node))) return true;
+  return false;
 }
 
 async function composeDigest(deps: ComposeDeps, { user: id, digest }: QueuedDigest): Promise<ComposedMail> {

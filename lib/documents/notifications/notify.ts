@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { eventKey, eventLogTable, type StoredEvent } from "../../events/log/table.ts";
 import { eventData } from "../../events/publish.ts";
 import { readAll } from "../../events/read-all.ts";
@@ -21,6 +21,8 @@ export type NotifyDeps = StoreDeps & AuthorizationDeps & Pick<Ports, "blobs">;
 
 /** Maximum recipients of one event. */
 const RECIPIENTS_MAX = 100;
+/** Maximum characters of a run's id and workflow, and of its error. */
+const NAME_MAX = 200;
 const ERROR_MAX = 300;
 
 /** Topics of the events that cause notifications. */
@@ -31,6 +33,22 @@ export const NOTIFYING_TOPICS = [
   "run.failed",
 ] as const;
 
+const id = z.guid();
+const commented = TOPICS["documents.commented"].data.extend({
+  document_id: id,
+  thread_id: id,
+  comment_id: id,
+});
+const shared = TOPICS["documents.shared"].data.extend({
+  document_id: id,
+  user_id: id.nullable(),
+  shared_with: id.nullable(),
+});
+const accessRequested = TOPICS["documents.access_requested"].data.extend({
+  document_id: id,
+  user_id: id.nullable(),
+});
+
 /**
  * Creates the notifications of an event: for everybody whom it concerns and who may read about it, except the user who
  * caused it. A redelivered event creates nothing. Clients may emit events with these topics, too: those whose data is
@@ -40,16 +58,14 @@ export async function notifyOfEvent(deps: NotifyDeps, eventId: string): Promise<
   const event = await deps.tables.get(eventLogTable, eventKey(eventId));
   if (event === undefined) return;
   const data: unknown = JSON.parse(await eventData(deps, event));
-  const { "documents.commented": commented, "documents.shared": shared, "run.failed": failed } = TOPICS;
-  const requested = TOPICS["documents.access_requested"];
   if (event.topic === "documents.commented")
-    await whenValid(commented.data, data, (valid) => notifyOfComment(deps, event, valid));
+    await whenValid(commented, data, (valid) => notifyOfComment(deps, event, valid));
   if (event.topic === "documents.shared")
-    await whenValid(shared.data, data, (valid) => notifyOfShare(deps, event, valid));
+    await whenValid(shared, data, (valid) => notifyOfShare(deps, event, valid));
   if (event.topic === "documents.access_requested")
-    await whenValid(requested.data, data, (valid) => notifyOfRequest(deps, event, valid));
+    await whenValid(accessRequested, data, (valid) => notifyOfRequest(deps, event, valid));
   if (event.topic === "run.failed")
-    await whenValid(failed.data, data, (valid) => notifyOfRun(deps, event, valid));
+    await whenValid(TOPICS["run.failed"].data, data, (valid) => notifyOfRun(deps, event, valid));
 }
 
 async function whenValid<Data>(
@@ -157,11 +173,16 @@ async function notifyOfRun(
   event: StoredEvent,
   { error }: TopicData<"run.failed">,
 ): Promise<void> {
-  const { run_id: id, workflow_name: workflow } = event;
-  if (id === "" || workflow === "") return;
+  const { run_id, workflow_name } = event;
+  if (run_id === "" || workflow_name === "") return;
   const subscribers = await readAll(deps, runSubscribersTable, { pk: RUN_SUBSCRIBERS }, RECIPIENTS_MAX);
   if (subscribers.length === 0) return;
-  const run = { id, workflow, error: error.slice(0, ERROR_MAX).toWellFormed() };
+  const shorten = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+  const run = {
+    id: shorten(run_id, NAME_MAX),
+    workflow: shorten(workflow_name, NAME_MAX),
+    error: shorten(error, ERROR_MAX),
+  };
   const users = await deps.tables.batchGet(
     usersTable,
     subscribers.map(({ sk }) => userKey(sk)),
