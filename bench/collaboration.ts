@@ -41,12 +41,17 @@ await runBenchmark({
     const seconds = brief ? 1 : 10;
     const server = await startUnthrottled();
     const weft = targetOf(server);
-    const [relay, hocuspocus] = [await startBaseline("relay"), await startBaseline("hocuspocus")];
+    const [relay, durableRelay, hocuspocus] = [
+      await startBaseline("relay"),
+      await startBaseline("durable-relay"),
+      await startBaseline("hocuspocus"),
+    ];
     const fsync = fsyncMs();
     const typing = { writersPerRoom: 2, readersPerRoom: 0, rate: 10, seconds };
     const pairs = brief ? 5 : 50;
-    const [atRelay, atHocuspocus, atWeft] = [
+    const [atRelay, atDurableRelay, atHocuspocus, atWeft] = [
       await measure(relay, pairs, typing),
+      await measure(durableRelay, pairs, typing),
       await measure(hocuspocus, pairs, typing),
       await measure(weft, pairs, typing),
     ];
@@ -86,6 +91,8 @@ await runBenchmark({
         relay_p50_ms: atRelay.p50,
         relay_p99_ms: atRelay.p99,
         fsync_ms: fsync,
+        durable_relay_p50_ms: atDurableRelay.p50,
+        durable_relay_p99_ms: atDurableRelay.p99,
         hocuspocus_p50_ms: atHocuspocus.p50,
         hocuspocus_p99_ms: atHocuspocus.p99,
         hocuspocus_updates_per_second: mostHocuspocus.perSecond,
@@ -142,15 +149,15 @@ async function request<Body>(server: Server, method: string, path: string, body?
   return (response.status === 204 ? undefined : await response.json()) as Body;
 }
 
-async function startBaseline(kind: "relay" | "hocuspocus"): Promise<Target> {
-  const child = fork(BASELINE, [kind]);
+async function startBaseline(kind: "relay" | "durable-relay" | "hocuspocus"): Promise<Target> {
+  const child = fork(BASELINE, [kind, createTemporaryFolder("baseline")]);
   addCleanup(() => child.kill("SIGKILL"));
   const port = await new Promise<number>((resolve) => child.once("message", (one) => resolve(Number(one))));
   return {
     pid: child.pid ?? 0,
     plan: {
       url: `ws://127.0.0.1:${port}/`,
-      framing: kind,
+      framing: kind === "hocuspocus" ? "hocuspocus" : "relay",
       headers: { origin: "http://127.0.0.1" },
       token: "none",
     },
