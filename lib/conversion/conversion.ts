@@ -4,19 +4,37 @@ export type OutputFormat = "json" | "markdown" | "html";
 /** Files that the editor's own writers produce, if the installation has them: `PUBLISH_AS_MIT=false`. */
 export type EditorFormat = "docx-editor" | "odt-editor" | "pdf-editor";
 
+/** The formats of files that documents are imported from; blocks are what a conversion service returns. */
+export type ImportFormat = "markdown" | "plain" | "html" | "docx" | "odt" | "blocks";
+
 /** What to convert, and to which format. */
 export type Conversion =
   | {
-      /** A Yjs state, or UTF-8 text whose paragraphs become blocks. */
-      readonly from: "yjs" | "plain";
+      /** A Yjs state, UTF-8 text whose paragraphs become blocks, Markdown, or a list of blocks as JSON. */
+      readonly from: "yjs" | "plain" | "markdown" | "blocks";
       readonly bytes: Uint8Array;
       readonly to: OutputFormat | EditorFormat;
     }
   | {
-      readonly from: "markdown";
+      readonly from: "markdown" | "blocks";
       readonly bytes: Uint8Array;
       /** A Yjs state of a new document. */
       readonly to: "yjs";
+    }
+  | {
+      readonly from: ImportFormat;
+      readonly bytes: Uint8Array;
+      /** An ImportedPage, encoded. */
+      readonly to: "page";
+      /** A first heading with this text is the document's title, and not part of its content. */
+      readonly title?: string;
+    }
+  | {
+      readonly from: "yjs";
+      readonly bytes: Uint8Array;
+      /** A Yjs state of a new document with the same content, in which URLs of links and media are replaced. */
+      readonly to: "yjs";
+      readonly urls: Readonly<Record<string, string>>;
     }
   | {
       readonly from: "yjs" | "plain" | "markdown";

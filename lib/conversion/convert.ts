@@ -1,5 +1,6 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
+import { nodesOfBlocks } from "./block-nodes.ts";
 import { arrangeColumns } from "./columns.ts";
 import type { Conversion, EditorFormat } from "./conversion.ts";
 import {
@@ -10,12 +11,18 @@ import {
   readTree,
   type TreeNode,
   treeOf,
+  type WritableNode,
 } from "./document-tree.ts";
+import { readDocx } from "./docx.ts";
 import { editTree, type Kept } from "./edit-tree.ts";
 import { loadEditorWriters } from "./editor-writers.ts";
 import { lightWindow } from "./light-window.ts";
 import { makeSafeForMarkdown, readEntities, removeUnsafeUrls } from "./markdown-safe.ts";
+import { readFrontMatter } from "./front-matter.ts";
+import { encodePage, type ImportedPage } from "./imported-page.ts";
+import { markdownBlocks } from "./markdown-blocks.ts";
 import { appendBlocks, MARKDOWN_KEEPS, mergeBlocks } from "./merge-blocks.ts";
+import { collectContent, findChecklists, isEmbedded, withoutTitle, withUrls } from "./page-content.ts";
 import { plainBlocks, splitTexts } from "./plain-blocks.ts";
 import { type Block, paragraph, readBlocks } from "./read-blocks.ts";
 import { createSanitizer } from "./sanitize.ts";
@@ -49,10 +56,13 @@ export async function convert(conversion: Conversion): Promise<string | Uint8Arr
 }
 
 async function make(conversion: Conversion): Promise<string | Uint8Array> {
-  if (conversion.to === "yjs") return newState(await parseMarkdown(conversion.bytes));
   if (conversion.to === "update") return edit(conversion);
+  if (conversion.to === "page") return importPage(conversion);
+  if (conversion.to === "yjs" && conversion.from === "yjs")
+    return replaceUrls(conversion.bytes, conversion.urls);
   const { from, bytes, to } = conversion;
-  const blocks = from === "yjs" ? blocksOf(bytes) : paragraphs(bytes);
+  const blocks = await readContent(from, bytes);
+  if (to === "yjs") return newState(blocks as Blocks);
   if (to === "json") return JSON.stringify(blocks);
   const known = plainBlocks(writers === undefined ? blocks : arrangeColumns(blocks), schema);
   if (to !== "markdown" && to !== "html") return writeAsEditor(to, known);
@@ -70,10 +80,55 @@ async function writeAsEditor(format: EditorFormat, blocks: readonly Block[]): Pr
   return writers.write(format, blocks, schema);
 }
 
-/** The state of a new document. */
-function newState(blocks: Blocks): Uint8Array {
+async function readContent(from: Conversion["from"], bytes: Uint8Array): Promise<Block[]> {
+  if (from === "yjs") return blocksOf(bytes);
+  if (from === "markdown") return (await parseMarkdown(bytes)) as unknown as Block[];
+  if (from === "blocks") return blocksOf(newState(parseBlocks(bytes)));
+  return paragraphs(bytes);
+}
+
+/** The content of a file as a new document, with what it contains besides text. */
+async function importPage({ from, bytes, title }: Extract<Conversion, { to: "page" }>): Promise<Uint8Array> {
+  if (from === "markdown") {
+    const { matter, text } = readFrontMatter(decodeText(bytes));
+    const blocks = await markdownBlocks(text, parseHtml);
+    return page(matter === undefined ? withoutTitle(blocks, title) : blocks, { ...matter });
+  }
+  if (from === "plain") return page(paragraphs(bytes));
+  if (from === "blocks") return page(blocksOf(newState(parseBlocks(bytes))));
+  if (from === "html") return page(withoutTitle(await parseHtml(decodeText(bytes)), title));
+  const { html, ...office } = await readDocx(bytes);
+  return page(findChecklists(await parseHtml(html)), office);
+}
+
+function page(
+  blocks: Block[],
+  { files = [], skipped = [], ...matter }: Partial<Omit<ImportedPage, "state" | "urls">> = {},
+): Uint8Array {
+  const content = collectContent(blocks);
+  const state = stateWith(nodesOfBlocks(blocks, schema));
+  return encodePage({
+    ...matter,
+    state,
+    files: [...files, ...content.files],
+    urls: content.urls.filter((url) => !isEmbedded(url)),
+    skipped: [...skipped, ...content.skipped],
+  });
+}
+
+/** The state of a new document with the same nodes, in which URLs are replaced. */
+function replaceUrls(state: Uint8Array, urls: Readonly<Record<string, string>>): Uint8Array {
   const doc = new Y.Doc();
-  doc.transact(() => insertNodes(doc.getXmlFragment(FRAGMENT), null, [groupOf(blocks)]));
+  Y.applyUpdate(doc, state);
+  return stateWith(...withUrls(readTree(doc.getXmlFragment(FRAGMENT)), new Map(Object.entries(urls))));
+}
+
+/** The state of a new document. */
+const newState = (blocks: Blocks): Uint8Array => stateWith(groupOf(blocks));
+
+function stateWith(...nodes: readonly WritableNode[]): Uint8Array {
+  const doc = new Y.Doc();
+  doc.transact(() => insertNodes(doc.getXmlFragment(FRAGMENT), null, nodes));
   return Y.encodeStateAsUpdate(doc);
 }
 
@@ -110,6 +165,34 @@ async function parseMarkdown(bytes: Uint8Array): Promise<Blocks> {
   readEntities(blocks);
   splitTexts(blocks);
   return blocks;
+}
+
+async function parseHtml(html: string): Promise<Block[]> {
+  // The editor expects code blocks as Markdown renders them.
+  const safe = sanitize(html).replaceAll(/<pre>(?!<code)([\s\S]*?)<\/pre>/g, "<pre><code>$1</code></pre>");
+  if (safe.trim() === "") return [];
+  const blocks = await editor.tryParseHTMLToBlocks(safe);
+  splitTexts(blocks);
+  return blocks as unknown as Block[];
+}
+
+/** Blocks of another program. Throws for anything that is not a list of them. */
+function parseBlocks(bytes: Uint8Array): Blocks {
+  const parsed: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  if (!Array.isArray(parsed) || !parsed.every((block) => block !== null && typeof block === "object"))
+    throw new TypeError("the content is not a list of blocks");
+  return parsed as Blocks;
+}
+
+/** Text of a file: UTF-8, or UTF-16 with a byte order mark. Throws for other encodings. */
+function decodeText(bytes: Uint8Array): string {
+  const encoding =
+    bytes[0] === 0xff && bytes[1] === 0xfe
+      ? "utf-16le"
+      : bytes[0] === 0xfe && bytes[1] === 0xff
+        ? "utf-16be"
+        : "utf-8";
+  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
 }
 
 /** The group of blocks as an editor writes it. Without blocks, it has an empty one, which editors need. */

@@ -29,6 +29,11 @@ export interface ElementNode {
 /** A node of a document's tree. Nothing depends on an editor's schema, so all nodes and marks are kept. */
 export type TreeNode = ElementNode | TextNode;
 
+/** A node to write: what is needed of it. */
+export type WritableNode =
+  | Pick<TextNode, "runs">
+  | { readonly name: string; readonly attributes: Attributes; readonly children: readonly WritableNode[] };
+
 export const isText = (node: TreeNode): node is TextNode => "runs" in node;
 export const isElement = (node: TreeNode): node is ElementNode => "name" in node;
 
@@ -135,16 +140,16 @@ export function canonical(value: unknown): string {
 export function insertNodes(
   parent: Y.XmlFragment,
   after: Y.XmlElement | Y.XmlText | null,
-  nodes: readonly TreeNode[],
+  nodes: readonly WritableNode[],
 ): void {
   if (nodes.length === 0) return;
   const types = nodes.map((node) =>
-    isText(node) ? new Y.XmlText() : new Y.XmlElement<Record<string, never>>(node.name),
+    "runs" in node ? new Y.XmlText() : new Y.XmlElement<Record<string, never>>(node.name),
   );
   parent.insertAfter(after as Y.XmlElement | null, types as unknown as Y.XmlElement[]);
   for (const [at, node] of nodes.entries()) {
     const type = types[at];
-    if (isText(node)) (type as Y.XmlText).applyDelta([...node.runs]);
+    if ("runs" in node) (type as Y.XmlText).applyDelta([...node.runs]);
     else {
       const element = type as Y.XmlElement<Record<string, never>>;
       for (const [name, value] of Object.entries(node.attributes)) element.setAttribute(name, value as never);

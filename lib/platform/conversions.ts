@@ -13,6 +13,10 @@ export interface ConversionRequest {
   readonly to: Conversion["to"];
   /** Of an update: whether it appends. The state that it changes is a blob, too. */
   readonly append?: boolean;
+  /** Of an imported page. */
+  readonly title?: string;
+  /** Of a state whose URLs are replaced. */
+  readonly urls?: Readonly<Record<string, string>>;
 }
 
 /** The function's response. If it is `ok`, the output blob exists. */

@@ -31,17 +31,18 @@ function openBlobs(): Blobs {
  * escapes the converter can access only the blobs of conversions, whose ids are secret.
  */
 export async function handler(
-  { id, from, to, append }: ConversionRequest,
+  { id, ...request }: ConversionRequest,
   context?: { readonly weft?: { readonly blobs: Blobs } },
 ): Promise<ConversionResponse> {
   opened ??= context?.weft?.blobs ?? openBlobs();
   const bytes = await opened.get(inputBlob(id));
+  const { to } = request;
   const base = to === "update" ? await opened.get(baseBlob(id)) : undefined;
   if (bytes === undefined || (to === "update" && base === undefined))
     throw new Error("the content to convert is missing");
   let made: string | Uint8Array;
   try {
-    made = await convert({ from, bytes, to, base, append } as Conversion);
+    made = await convert({ ...request, bytes, base } as Conversion);
   } catch (error) {
     log.info("converting content failed", { why: String(error).slice(0, 500) });
     return { ok: false };

@@ -35,15 +35,15 @@ export function awsConverter(options: {
 
   const ask = async (conversion: Conversion, id: string): Promise<ConversionResult> => {
     const invoke = await open();
-    const { from, to } = conversion;
-    const append = to === "update" ? { append: conversion.append === true } : {};
-    const invoked = await invoke(JSON.stringify({ id, from, to, ...append } satisfies ConversionRequest));
+    // The contents are blobs.
+    const { bytes: _, base: _base, ...request } = { base: undefined, ...conversion };
+    const invoked = await invoke(JSON.stringify({ id, ...request } satisfies ConversionRequest));
     if ("failed" in invoked) return endedBy(invoked.failed);
     const { ok } = JSON.parse(invoked.answer) as ConversionResponse;
     if (!ok) return { ok: false, reason: "refused" };
     const made = await blobs.get(outputBlob(id));
     if (made === undefined) throw new PlatformFault("unavailable", "the converted content is missing");
-    return { ok: true, value: to === "yjs" || to === "update" ? made : Buffer.from(made).toString() };
+    return { ok: true, value: isText(conversion.to) ? Buffer.from(made).toString() : made };
   };
 
   return {
@@ -62,6 +62,8 @@ export function awsConverter(options: {
     },
   };
 }
+
+const isText = (to: Conversion["to"]): boolean => to === "json" || to === "markdown" || to === "html";
 
 function endedBy(failed: string): ConversionResult {
   if (TIMED_OUT.test(failed)) return { ok: false, reason: "timeout" };
