@@ -10,6 +10,7 @@ import { awarenessTable } from "./documents/tables/awareness.ts";
 import { changesTable, countsTable } from "./documents/tables/changes.ts";
 import { ticketsTable } from "./documents/tables/collaboration-tickets.ts";
 import { childrenTable, documentsTable } from "./documents/tables/documents.ts";
+import { importsTable } from "./documents/tables/imports.ts";
 import { invitationsTable, invitedTable } from "./documents/tables/invitations.ts";
 import { loginLinksTable } from "./documents/tables/login-links.ts";
 import { loginStatesTable } from "./documents/tables/login-states.ts";
@@ -93,6 +94,7 @@ export const tables = {
   attachments: attachmentsTable,
   attachmentUsage: attachmentUsageTable,
   documentAttachments: documentAttachmentsTable,
+  documentImports: importsTable,
   documentMails: mailsTable,
   notifications: notificationsTable,
   documentInvitations: invitationsTable,

@@ -135,6 +135,15 @@ function requestBody(route: Route, body: z.ZodType, components: Components): Jso
     const schema = components.of(route.bodySchema ?? body, `${toPascalCase(route.operationId)}Body`);
     return { required: true, content: { [JSON_TYPE]: { schema } } };
   }
+  if (route.bodyKind === "json or multipart") {
+    const name = toPascalCase(route.operationId);
+    const json = components.of(body, `${name}Body`);
+    const form = components.of(route.bodySchema ?? body, `${name}Form`);
+    return {
+      required: true,
+      content: { [JSON_TYPE]: { schema: json }, "multipart/form-data": { schema: form } },
+    };
+  }
   if (route.bodyKind === "multipart") {
     const schema = components.of(route.bodySchema ?? body, `${toPascalCase(route.operationId)}Body`);
     return { required: true, content: { "multipart/form-data": { schema } } };
@@ -168,7 +177,10 @@ function toResponses(route: Route, components: Components): Record<string, JsonS
   }
   const item = components.of(route.response, `${toPascalCase(route.operationId)}Response`);
   const schema = route.list === true ? toListSchema(item, components) : item;
-  return { [route.status]: { description, content: { [JSON_TYPE]: { schema } } } };
+  const { accepted: later, ...own } = route;
+  const accepted =
+    later === undefined ? {} : toResponses({ ...own, response: later, status: 202 }, components);
+  return { [route.status]: { description, content: { [JSON_TYPE]: { schema } } }, ...accepted };
 }
 
 function toListSchema(item: JsonSchema, components: Components): JsonSchema {

@@ -1,4 +1,5 @@
 import { Lexer, type Token, type Tokens } from "marked";
+import { isFenceLanguage, restoreFencedBlocks } from "./fenced-blocks.ts";
 import type { Block, Inline, StyledText, TableContent } from "./read-blocks.ts";
 
 /** Lists and quotes that are nested deeper are read as their text. */
@@ -15,7 +16,7 @@ export type ReadHtml = (html: string) => Promise<Block[]>;
  */
 export async function markdownBlocks(text: string, readHtml: ReadHtml): Promise<Block[]> {
   const tokens = new Lexer({ gfm: true }).lex(text);
-  return new MarkdownReader(readHtml).blocks(tokens, 0);
+  return withIds(restoreFencedBlocks(await new MarkdownReader(readHtml).blocks(tokens, 0)));
 }
 
 const block = (
@@ -24,6 +25,10 @@ const block = (
   props: Record<string, unknown> = {},
   children: Block[] = [],
 ): Block => ({ id: "", type, props, content, children });
+
+/** Restored blocks have no ids: they get them when they are written. */
+const withIds = (blocks: readonly Block[]): Block[] =>
+  blocks.map((one) => ({ ...one, id: one.id ?? "", children: withIds(one.children) }));
 
 const HEADING_MAX = 6;
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -169,7 +174,7 @@ function joinHtml(tokens: readonly Token[]): Token[] {
 }
 
 function code({ text, lang = "" }: Tokens.Code): Block {
-  const language = /^[\w+#.-]{1,40}/.exec(lang)?.[0] ?? "text";
+  const language = isFenceLanguage(lang) ? lang : (/^[\w+#.-]{1,40}/.exec(lang)?.[0] ?? "text");
   return block("codeBlock", text === "" ? [] : [styled(text, {})], { language });
 }
 
@@ -233,6 +238,8 @@ function inlineOf(tokens: readonly Token[], outer: Styles, images: Block[]): Inl
         );
         break;
       }
+      case "checkbox":
+        break;
       case "html":
         styles = withTag((token as Tokens.Tag).raw, styles, outer, content);
         break;

@@ -15,6 +15,14 @@ export interface FormFile {
 /** The file is larger than its limit. */
 export class FileTooLargeError extends Error {}
 
+export interface FormOptions {
+  /** The name of the field with the file. */
+  readonly field: string;
+  readonly maxBytes: number;
+  /** Called with each field of text; longer values are cut off at 64 KiB. */
+  readonly onText?: (name: string, value: string) => void;
+}
+
 /** The field of the file contains text instead. */
 export class NotAFileError extends Error {}
 
@@ -35,7 +43,7 @@ const LIMITS = {
  */
 export async function readFormFile<Result>(
   body: MultipartBody,
-  { field, maxBytes }: { readonly field: string; readonly maxBytes: number },
+  { field, maxBytes, onText }: FormOptions,
   take: (file: FormFile) => Promise<Result>,
 ): Promise<Result | undefined> {
   if (!/^multipart\/form-data\b/i.test(body.contentType)) return undefined;
@@ -66,8 +74,9 @@ export async function readFormFile<Result>(
       },
     );
   });
-  parser.on("field", (name: string) => {
+  parser.on("field", (name: string, value: string) => {
     isText ||= name === field;
+    onText?.(name, value);
   });
   for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
     parser.once(limit, () => {

@@ -186,6 +186,7 @@ function readBody(
     const contentType = headers["content-type"] ?? "";
     return { ...largeBody(event, limitBytes), contentType } satisfies MultipartBody;
   }
+  if (route.bodyKind === "json or multipart") return readJsonOrForm(route, event, headers, issues);
   const text = decodeBody(event, limitBytes);
   const contentType = contentTypeOf(headers);
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
@@ -193,6 +194,29 @@ function readBody(
   const { service } = route;
   return readPart(route.body, parseBody(service, text), "body", issues, service.errorFormat);
 }
+
+/** A form as it is, or the JSON that the route's schema describes. */
+function readJsonOrForm(
+  route: Pick<Route, "body" | "bodyLimitBytes" | "service">,
+  event: ProxyEvent,
+  headers: Record<string, string>,
+  issues: ValidationIssue[],
+): unknown {
+  const contentType = contentTypeOf(headers);
+  if (contentType === "multipart/form-data") {
+    const body = largeBody(event, route.bodyLimitBytes ?? BODY_LIMIT_BYTES);
+    return { ...body, contentType: headers["content-type"] ?? "" } satisfies MultipartBody;
+  }
+  checkJsonType(route, contentType);
+  const { service } = route;
+  const { bodyParts, ...rest } = event;
+  const whole =
+    bodyParts === undefined ? rest : { ...rest, body: joinedBase64(bodyParts), isBase64Encoded: true };
+  const text = decodeBody(whole, BODY_LIMIT_BYTES);
+  return readPart(route.body, parseBody(service, text), "body", issues, service.errorFormat);
+}
+
+const joinedBase64 = (parts: readonly Uint8Array[]): string => Buffer.concat(parts).toString("base64");
 
 const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
   (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";

@@ -97,8 +97,11 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** `raw`: the route takes any text, `bytes`: anything, `large`: JSON in chunks, `multipart`: a form in chunks. Default `json`. */
-  readonly bodyKind?: "json" | "raw" | "bytes" | "large" | "multipart";
+  /**
+   * `raw`: the route takes any text, `bytes`: anything, `large`: JSON in chunks, `multipart`: a form in
+   * chunks, `json or multipart`: a form in chunks, or else JSON, as `body` describes. Default `json`.
+   */
+  readonly bodyKind?: "json" | "raw" | "bytes" | "large" | "multipart" | "json or multipart";
   /** The schema of a large body or of a form, for the OpenAPI document. */
   readonly bodySchema?: z.ZodType;
   /** Content types of a raw body or of bytes, for the OpenAPI document. */
@@ -107,6 +110,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   /** The status of a response that is not an `HttpResponse`. */
   readonly status: StatusCode;
   readonly response: z.ZodType<Response>;
+  /** The body of a response with status 202, if `run` may return one. */
+  readonly accepted?: z.ZodType;
   /** A list: `response` is the schema of one item, the response is streamed. */
   readonly list?: boolean;
   /**
@@ -162,7 +167,7 @@ export function defineRoute<Params, Query, Body, Response, Deps>(
 
 /** Whether a route reads its body in chunks: it may be larger than Lambda's payload limit. */
 export const isLargeBody = ({ bodyKind }: Pick<Route, "bodyKind">): boolean =>
-  bodyKind === "large" || bodyKind === "multipart";
+  bodyKind === "large" || bodyKind === "multipart" || bodyKind === "json or multipart";
 
 /** Whether a route's response is written while it is produced. */
 export const isStreamed = ({ list, fileTypes }: Pick<Route, "list" | "fileTypes">): boolean =>

@@ -205,7 +205,7 @@ export const documentSettings = {
   CONVERSION_FILE_EXTENSIONS_ALLOWED: {
     type: fileExtensions,
     default: ".docx,.md",
-    description: "Extensions of files that clients offer to import",
+    description: "Extensions of files that may be imported, of .docx, .html, .htm, .markdown, .md, .txt and .zip",
   },
   CONVERSION_FILE_MAX_SIZE: {
     type: integer(1, 1_073_741_824),
@@ -215,7 +215,7 @@ export const documentSettings = {
   CONVERSION_UPLOAD_ENABLED: {
     type: boolean,
     default: "false",
-    description: "Whether clients offer to import files",
+    description: "Whether files can be imported as documents",
   },
   DOCUMENT_IMAGE_MAX_SIZE: {
     type: integer(1, 104_857_600),
