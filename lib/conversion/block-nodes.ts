@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Attributes, TextRun, WritableNode } from "./document-tree.ts";
+import { type Attributes, canonical, type TextRun, type WritableNode } from "./document-tree.ts";
 import {
   type Block,
   type BlockSchema,
@@ -100,7 +100,11 @@ class BlockWriter {
           end();
           nodes.push(element("hardBreak", {}, []));
         }
-        if (line !== "") runs.push({ insert: line, attributes: marks });
+        const last = runs.at(-1);
+        if (line === "") continue;
+        if (last !== undefined && canonical(last.attributes) === canonical(marks))
+          runs[runs.length - 1] = { insert: `${String(last.insert)}${line}`, attributes: marks };
+        else runs.push({ insert: line, attributes: marks });
       }
     };
     for (const inline of content) {
