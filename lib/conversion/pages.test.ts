@@ -35,7 +35,11 @@ const link = fc.record({
   content: fc.array(styled, { minLength: 1, maxLength: 2 }),
 });
 const inline = fc.array(fc.oneof(styled, link), { maxLength: 3 });
-const cell = fc.record({ type: fc.constant("tableCell"), content: inline, props: fc.constant({}) });
+const cell = fc.record({
+  type: fc.constant("tableCell"),
+  content: fc.tuple(fc.record({ type: fc.constant("text"), text: words, styles })),
+  props: fc.constant({}),
+});
 const leaf = fc.oneof(
   fc.record({
     type: fc.constantFrom("paragraph", "bulletListItem", "numberedListItem", "toggleListItem", "quote"),
@@ -74,7 +78,12 @@ const leaf = fc.oneof(
   }),
 );
 const blocks = fc.array(
-  fc.tuple(leaf, fc.array(leaf, { maxLength: 2 })).map(([block, children]) => ({ ...block, children: children.map((child) => ({ ...child, children: [] })) })),
+  fc
+    .tuple(leaf, fc.array(leaf, { maxLength: 2 }))
+    .map(([block, children]) => ({
+      ...block,
+      children: children.map((child) => ({ ...child, children: [] })),
+    })),
   { minLength: 1, maxLength: 5 },
 );
 
