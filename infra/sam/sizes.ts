@@ -29,11 +29,7 @@ const LIMITS_BY_PACKAGE: readonly { readonly packages: readonly string[]; readon
   // Uploads need a parser of forms, and the signatures of types of files.
   { packages: ["file-type"], limits: { own: 405 * KB, total: 1060 * KB } },
   // Mails need SMTP and MIME, the parameter store's client, and the notifications in them.
-<<<<<<< HEAD
   { packages: ["nodemailer"], limits: { own: 360 * KB, total: 1135 * KB } },
-=======
-  { packages: ["nodemailer"], limits: { own: 355 * KB, total: 1130 * KB } },
->>>>>>> 6369fc64 (test(documents): imported pages are what an editor writes)
   // Conversion needs Lambda's client, whose schemas are not tree-shakable, and merging needs Yjs.
   { packages: ["@aws-sdk/client-lambda"], limits: { own: 425 * KB, total: 1285 * KB } },
   // The content of documents needs Yjs.

@@ -16,11 +16,11 @@ import {
 import { readDocx } from "./docx.ts";
 import { editTree, type Kept } from "./edit-tree.ts";
 import { loadEditorWriters } from "./editor-writers.ts";
-import { lightWindow } from "./light-window.ts";
-import { makeSafeForMarkdown, readEntities, removeUnsafeUrls } from "./markdown-safe.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { encodePage, type ImportedPage } from "./imported-page.ts";
+import { lightWindow } from "./light-window.ts";
 import { markdownBlocks } from "./markdown-blocks.ts";
+import { makeSafeForMarkdown, readEntities, removeUnsafeUrls } from "./markdown-safe.ts";
 import { appendBlocks, MARKDOWN_KEEPS, mergeBlocks } from "./merge-blocks.ts";
 import { collectContent, findChecklists, isEmbedded, withoutTitle, withUrls } from "./page-content.ts";
 import { plainBlocks, splitTexts } from "./plain-blocks.ts";

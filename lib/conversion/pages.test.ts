@@ -78,12 +78,10 @@ const leaf = fc.oneof(
   }),
 );
 const blocks = fc.array(
-  fc
-    .tuple(leaf, fc.array(leaf, { maxLength: 2 }))
-    .map(([block, children]) => ({
-      ...block,
-      children: children.map((child) => ({ ...child, children: [] })),
-    })),
+  fc.tuple(leaf, fc.array(leaf, { maxLength: 2 })).map(([block, children]) => ({
+    ...block,
+    children: children.map((child) => ({ ...child, children: [] })),
+  })),
   { minLength: 1, maxLength: 5 },
 );
 

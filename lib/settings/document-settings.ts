@@ -205,7 +205,8 @@ export const documentSettings = {
   CONVERSION_FILE_EXTENSIONS_ALLOWED: {
     type: fileExtensions,
     default: ".docx,.md",
-    description: "Extensions of files that may be imported, of .docx, .html, .htm, .markdown, .md, .txt and .zip",
+    description:
+      "Extensions of files that may be imported, of .docx, .html, .htm, .markdown, .md, .txt and .zip",
   },
   CONVERSION_FILE_MAX_SIZE: {
     type: integer(1, 1_073_741_824),
