@@ -9,6 +9,7 @@ import { startPlatform } from "../../localstack/platform.ts";
 import { readTemplateOnce } from "../../localstack/template-cache.ts";
 import { fillDocuments } from "./fill-documents.ts";
 import { fillLists } from "./fill-lists.ts";
+import { fillTexts } from "./fill-texts.ts";
 import { assetDraft, eventDraft, type RecordKind } from "./records.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
@@ -42,6 +43,7 @@ async function fill({ dataDir, kind, count }: Filling): Promise<void> {
   const waiting = () => backlog(opened.ports.queues, names);
   if (kind === "lists") await fillLists(opened.deps, count);
   else if (kind === "documents") await fillDocuments(opened.deps, count);
+  else if (kind === "texts") await fillTexts(opened.deps, count, waiting);
   else await emitAll(opened.deps, kind === "events" ? eventDraft : assetDraft, count, waiting);
   while ((await waiting()) > 0) await sleep(POLL_MS);
   await platform.close();

@@ -115,7 +115,7 @@ async function fillRoots(
   await inParallel(batches);
 }
 
-async function giveEach(
+export async function giveEach(
   deps: Deps,
   user: StoredUser,
   role: "reader" | "owner",

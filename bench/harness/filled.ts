@@ -17,6 +17,8 @@ const SHAPING = [
   "bench/harness/fill-child.ts",
   "bench/harness/fill-documents.ts",
   "bench/harness/fill-lists.ts",
+  "bench/harness/fill-texts.ts",
+  "bench/harness/text-data.ts",
   "bench/harness/list-records.ts",
   "bench/harness/records.ts",
   "functions/executors",

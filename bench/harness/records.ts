@@ -1,7 +1,7 @@
 import type { EventDraft } from "../../lib/events/publish.ts";
 
 /** Kinds of records that a data folder can be filled with. */
-export type RecordKind = "events" | "assets" | "lists" | "documents";
+export type RecordKind = "events" | "assets" | "lists" | "documents" | "texts";
 
 const TOPICS = ["custom.host.seen", "custom.port.seen"] as const;
 const WORKSPACES = 5;
