@@ -3,7 +3,13 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Figure, runBenchmark } from "./harness/benchmark.ts";
 import { documentData, idOf } from "./harness/document-data.ts";
-import { createToken, type DocumentRequests, isPage, measureRequests, secondsOf } from "./harness/document-requests.ts";
+import {
+  createToken,
+  type DocumentRequests,
+  isPage,
+  measureRequests,
+  secondsOf,
+} from "./harness/document-requests.ts";
 import { measureEcho } from "./harness/echo.ts";
 import { FEW } from "./harness/fill-texts.ts";
 import { openFilledFolder } from "./harness/filled.ts";
@@ -85,10 +91,7 @@ function readIndexBytes(dataDir: string): number {
   return bytes;
 }
 
-async function searches(
-  server: Server,
-  texts: readonly (readonly string[])[],
-): Promise<DocumentRequests[]> {
+async function searches(server: Server, texts: readonly (readonly string[])[]): Promise<DocumentRequests[]> {
   const { flat, wideRows } = documentData(texts.length);
   const users = [
     { rows: Math.min(FEW, texts.length - flat), token: await createToken(server, "twenty") },
