@@ -72,22 +72,24 @@ export async function* streamMessage(
     },
   });
   let held: UIMessageChunk[] | undefined = [];
-  for await (const chunk of chunks) {
-    if (signal.aborted) return;
-    const error = chunk.type === "abort" ? call.toError(undefined) : problemOf(chunk, failure, held);
-    if (held !== undefined && error !== undefined) throw error;
-    if (error !== undefined) {
-      yield { type: "error", errorText: error.message };
-      return;
-    }
-    if (held === undefined) yield chunk;
-    else {
-      held.push(chunk);
-      if (CONTENT.has(chunk.type)) {
-        yield* held;
-        held = undefined;
+  try {
+    for await (const chunk of chunks) {
+      if (signal.aborted) return;
+      const error = chunk.type === "abort" ? call.toError(undefined) : problemOf(chunk, failure, held);
+      if (error !== undefined) throw error;
+      if (held === undefined) yield chunk;
+      else {
+        held.push(chunk);
+        if (CONTENT.has(chunk.type)) {
+          yield* held;
+          held = undefined;
+        }
       }
     }
+  } catch (thrown) {
+    const error = call.toError(thrown);
+    if (held !== undefined) throw error;
+    yield { type: "error", errorText: error.message };
   }
 }
 

@@ -170,6 +170,7 @@ const AI_ROWS: readonly Row[] = [
     body: { text: "x", action: "correct" },
   }),
   row(`POST ${DOCUMENT}/ai-transform, an invalid body`, "ai_transform", 400, { ...READ, body: {} }),
+  row(`POST ${DOCUMENT}/ai-proxy`, "ai_proxy", 400, { ...READ, body: { messages: [] } }),
   row(`POST ${DOCUMENT}/ai-translate`, "ai_translate", 400, { ...READ, body: { text: "x", language: "fr" } }),
 ];
 
