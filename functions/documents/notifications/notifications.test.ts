@@ -107,6 +107,12 @@ describe("comments", () => {
     expect((await kinds(ada.token)).map(([kind]: string[]) => kind)).toEqual(["mention"]);
   });
 
+  it("notify users who were mentioned in the thread of replies, too", async () => {
+    const first = await thread(mention(ben.id), ada.token);
+    await comment(first, "Any news?", ada.token);
+    expect((await kinds(ben.token)).map(([kind]: string[]) => kind)).toEqual(["reply", "mention"]);
+  });
+
   it("are listed with title, names and text as they are now", async () => {
     const first = await thread("Old", ada.token);
     await test.drain();

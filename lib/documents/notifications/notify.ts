@@ -79,7 +79,10 @@ async function whenValid<Data>(
 
 type Recipients = ReadonlyMap<string, NotificationKind>;
 
-/** Whom a comment concerns: as mentioned, as participants of its thread, or as owners of the document of a new thread. */
+/**
+ * Whom a comment concerns: as mentioned, as participants of its thread, who wrote in it or were mentioned, or as owners
+ * of the document of a new thread.
+ */
 async function notifyOfComment(
   deps: NotifyDeps,
   event: StoredEvent,
@@ -101,7 +104,7 @@ async function notifyOfComment(
         node.document.creator,
         ...(await readMembers(deps, ancestorsAndSelf(node), (role) => role === "owner")),
       ]
-    : [thread.creator, ...comments.map(({ user }) => user)];
+    : [thread.creator, ...comments.flatMap(({ user, body }) => [user, ...readCommentText(body).mentions])];
   for (const user of others)
     if (user !== null && !recipients.has(user)) recipients.set(user, isNew ? "comment" : "reply");
   await store(deps, event, node, recipients, {
