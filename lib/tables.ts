@@ -11,6 +11,7 @@ import { changesTable, countsTable } from "./documents/tables/changes.ts";
 import { ticketsTable } from "./documents/tables/collaboration-tickets.ts";
 import { childrenTable, documentsTable } from "./documents/tables/documents.ts";
 import { importsTable } from "./documents/tables/imports.ts";
+import { exportsTable } from "./documents/tables/exports.ts";
 import { invitationsTable, invitedTable } from "./documents/tables/invitations.ts";
 import { loginLinksTable } from "./documents/tables/login-links.ts";
 import { loginStatesTable } from "./documents/tables/login-states.ts";
@@ -105,6 +106,7 @@ export const tables = {
   collaborationTickets: ticketsTable,
   collaborationNodes: nodesTable,
   collaborationRooms: roomsTable,
+  documentExports: exportsTable,
   documentThreads: threadsTable,
   documentComments: commentsTable,
   documentLoginStates: loginStatesTable,

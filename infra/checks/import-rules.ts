@@ -180,7 +180,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "service-ports-by-type",
     why: "a service imports itself, lib/events, lib/ranked-index, lib/archives, the format of imported pages, errors, retries, suggestions, cookies, the matching of texts, and the types of the ports, of routes and of a page",
     from: SERVICE,
-    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network|archives)\/|^lib\/conversion\/imported-page\.ts$|^lib\/(?:durations|errors|retry-on-conflict|suggestion)\.ts$|^lib\/platform\/(?:ids|text-match)\.ts$|^lib\/http\/(?:client-network|cookies|csrf|request-origin|sliding-window)\.ts$/,
+    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network|archives)\/|^lib\/conversion\/(?:imported-page|exported-tree)\.ts$|^lib\/(?:durations|errors|retry-on-conflict|suggestion)\.ts$|^lib\/platform\/(?:ids|text-match)\.ts$|^lib\/http\/(?:client-network|cookies|csrf|request-origin|sliding-window)\.ts$/,
     onlyTypes: /^lib\/(?:platform|settings|mail)\/[^/]+\.ts$|^lib\/http\/(?:auth|page|route|service)\.ts$/,
   },
   {

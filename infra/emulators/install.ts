@@ -24,23 +24,38 @@ export function emulatorsFolder(environment: Readonly<Record<string, string | un
 export function installDynamoDbLocal(root: string): Promise<string> {
   const sources = ["dynamodb-local/pom.xml", "dynamodb-local/LoopbackDynamoDb.java"];
   return installOnce(root, "dynamodb-local", sources, async (folder) => {
-    const pom = join(folder, "pom.xml");
-    await copyFile(join(HERE, "dynamodb-local/pom.xml"), pom);
-    const libraries = join(folder, "libraries");
-    await runInstaller("mvn", [
-      "-B",
-      "-q",
-      "-f",
-      pom,
-      `-Dmaven.repo.local=${join(folder, "repository")}`,
-      "dependency:copy-dependencies",
-      "-DincludeScope=runtime",
-      `-DoutputDirectory=${libraries}`,
-    ]);
-    await rm(join(folder, "repository"), { recursive: true });
+    const libraries = await installLibraries(folder, "dynamodb-local/pom.xml");
     const program = join(HERE, "dynamodb-local/LoopbackDynamoDb.java");
     await runInstaller("javac", ["-cp", join(libraries, "*"), "-d", join(folder, "classes"), program]);
   });
+}
+
+/** Installs veraPDF's libraries from Maven Central; returns the folder. Needs `mvn` and JDK 17 or later. */
+export function installVeraPdf(root: string): Promise<string> {
+  return installOnce(root, "verapdf", ["verapdf/pom.xml", "verapdf/CheckPdf.java"], async (folder) => {
+    const libraries = await installLibraries(folder, "verapdf/pom.xml");
+    const program = join(HERE, "verapdf/CheckPdf.java");
+    await runInstaller("javac", ["-cp", join(libraries, "*"), "-d", join(folder, "classes"), program]);
+  });
+}
+
+/** Copies the libraries of a project to the folder `libraries`, and returns its path. */
+async function installLibraries(folder: string, source: string): Promise<string> {
+  const pom = join(folder, "pom.xml");
+  await copyFile(join(HERE, source), pom);
+  const libraries = join(folder, "libraries");
+  await runInstaller("mvn", [
+    "-B",
+    "-q",
+    "-f",
+    pom,
+    `-Dmaven.repo.local=${join(folder, "repository")}`,
+    "dependency:copy-dependencies",
+    "-DincludeScope=runtime",
+    `-DoutputDirectory=${libraries}`,
+  ]);
+  await rm(join(folder, "repository"), { recursive: true });
+  return libraries;
 }
 
 /** Installs moto's server in its own virtual environment; returns the folder. Needs Python 3.9 or later as `python3`. */

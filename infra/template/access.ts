@@ -286,6 +286,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-children": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-relations": ["BatchGetItem", "Query", "UpdateItem"],
         "document-access-requests": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        // Exports are written only on a server.
+        "document-exports": ["GetItem"],
         "document-invitations": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-invited": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-imports": ["GetItem", "PutItem", "UpdateItem", "DeleteItem"],

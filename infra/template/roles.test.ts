@@ -111,6 +111,7 @@ describe("the roles", () => {
       "DispatchFunction",
       "DocumentUpdatedFunction",
       "ImportsFunction",
+      "ExportsFunction",
       "IndexDocumentsFunction",
       "IndexEventsFunction",
       "NotifyFunction",

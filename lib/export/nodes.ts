@@ -219,8 +219,7 @@ class Writer {
     const [, type, base64] = DATA_URL.exec(url) ?? [];
     if (type !== undefined && base64 !== undefined)
       return { type: type.toLowerCase(), bytes: Buffer.from(base64, "base64") };
-    const [, key] = MEDIA_URL.exec(url) ?? [];
-    return key === undefined ? undefined : this.#given.images.get(key.toLowerCase());
+    return this.#given.images.get(mediaKeyOf(url) ?? "");
   }
 
   #table({ rows, headerRows = 0, headerCols = 0 }: TableContent): Node[] {
@@ -276,9 +275,7 @@ class Writer {
     const { baseUrl, documents } = this.#given;
     const trimmed = plain(url).trim();
     if (trimmed === "" || !isSafeUrl(trimmed) || /^data:/i.test(trimmed)) return undefined;
-    const [, base, id = ""] = DOCUMENT_URL.exec(trimmed) ?? [];
-    const linked =
-      base === undefined || base === "" || base === baseUrl ? documents.get(id.toLowerCase()) : undefined;
+    const linked = documents.get(documentIdOf(trimmed, baseUrl) ?? "");
     if (linked !== undefined) return linked.url;
     return trimmed.startsWith("/") && !trimmed.startsWith("//") ? `${baseUrl}${trimmed}` : trimmed;
   }
@@ -289,6 +286,15 @@ const DOCUMENT_URL = /^(https?:\/\/[^/?#]+)?\/docs\/([0-9a-f-]{36})\/?(?:[?#].*)
 
 const MEDIA_URL = /\/media\/([0-9a-f-]{36}\/attachments\/[^/?#\s]+)(?:[?#].*)?$/i;
 const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp));base64,([a-z0-9+/=]+)$/i;
+
+/** The key of the attachment that a URL names, in lower case. */
+export const mediaKeyOf = (url: string): string | undefined => MEDIA_URL.exec(url)?.[1]?.toLowerCase();
+
+/** The id of the document whose page a URL is. */
+export function documentIdOf(url: string, baseUrl: string): string | undefined {
+  const [, base, id] = DOCUMENT_URL.exec(url) ?? [];
+  return base === undefined || base === "" || base === baseUrl ? id?.toLowerCase() : undefined;
+}
 
 const isTable = (content: Block["content"]): content is TableContent =>
   content !== undefined && !Array.isArray(content);

@@ -177,7 +177,7 @@ describe("a document as a file", () => {
     expect(Buffer.from(bytes).toString("latin1", 30, 38)).toBe("mimetype");
     expect(content).toContain("<text:list");
     expect(content).toContain("<table:table-cell");
-    expect(content).toContain("a caption");
+    expect(content).toContain("<svg:title>a caption</svg:title>");
   });
 
   it("is a tagged PDF that conforms to PDF/UA-1", async () => {

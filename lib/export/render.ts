@@ -1,10 +1,14 @@
 import { writeHtml } from "./html.ts";
 import { writeMarkdown } from "./markdown.ts";
 import { toNodes } from "./nodes.ts";
+import { portableBlocks } from "./portable-blocks.ts";
+import { writePortableMarkdown } from "./portable-markdown.ts";
 import type { Rendered, Rendering } from "./rendering.ts";
 
 /** Writes a document as a file. The libraries of a format are loaded with its first document. */
 export async function render(rendering: Rendering): Promise<Rendered> {
+  if (rendering.to === "portable")
+    return written(Buffer.from(writePortableMarkdown(portableBlocks(rendering))));
   const nodes = toNodes(rendering);
   switch (rendering.to) {
     case "html":

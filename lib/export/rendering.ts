@@ -1,5 +1,5 @@
-/** The formats that are written from blocks. */
-export type RenderedFormat = "html" | "markdown" | "docx" | "odt" | "pdf";
+/** The formats that are written from blocks. `portable` is the Markdown of an archive, which can be read back. */
+export type RenderedFormat = "html" | "markdown" | "portable" | "docx" | "odt" | "pdf";
 
 /** The bytes of an image or file that a document shows. */
 export interface RenderedImage {
@@ -36,6 +36,8 @@ export interface Rendering {
   readonly blocks: string;
   /** By the key of the attachment, which is the end of its URL. Images that are missing here become links. */
   readonly images: ReadonlyMap<string, RenderedImage>;
+  /** Of `portable`: paths of attachments in the archive, relative to this document, by key. */
+  readonly files?: ReadonlyMap<string, string>;
   /** By id: documents that the text may link to. */
   readonly documents: ReadonlyMap<string, LinkedDocument>;
   /** Relative URLs of other attachments are completed with it; without a slash at the end. */

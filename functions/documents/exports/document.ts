@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { exportDocument } from "#lib/documents/exports/export-document.ts";
+import { startExport } from "#lib/documents/exports/export-jobs.ts";
 import { EXPORT_FORMATS, FILE_TYPES } from "#lib/documents/exports/formats.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { resolveViewer } from "#lib/documents/requests/viewer.ts";
+import { requireUser, resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -26,6 +27,12 @@ export const route = defineRoute({
   params: documentParams,
   query: z.object({
     export_format: z.enum(EXPORT_FORMATS).default("html"),
+    with_descendants: z
+      .enum(["true", "false"])
+      .default("false")
+      .describe(
+        "Whether to export the document with everything below it, as a zip. The response is 202 with an Export",
+      ),
     comments: z
       .enum(["true", "false"])
       .default("false")
@@ -37,11 +44,16 @@ export const route = defineRoute({
   timeoutSeconds: 60,
   errors: [403, 429, 503],
   run: async ({ params, query, request }, deps: Deps): Promise<FileResponse> => {
+    const baseUrl = deps.publicUrl ?? new URL(request.address()).origin;
+    if (query.with_descendants === "true") {
+      const job = await startExport(deps, await requireUser(deps, request), { document: params.id, baseUrl });
+      return { status: 202, type: "application/json", content: once(Buffer.from(JSON.stringify(job))) };
+    }
     const viewer = await resolveViewer(deps, request);
     const { name, type, bytes, issues } = await exportDocument(deps, viewer, params.id, {
       format: query.export_format,
       hasComments: query.comments === "true",
-      baseUrl: deps.publicUrl ?? new URL(request.address()).origin,
+      baseUrl,
     });
     if (issues.length > 0) deps.log.info("an exported PDF does not conform to PDF/UA-1", { issues });
     return {

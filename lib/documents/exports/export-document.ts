@@ -110,16 +110,18 @@ export async function convertContent(
   return converted.value;
 }
 
-async function renderWith(
+/** Throws `bad_request` for a document that cannot be written, `unavailable`. */
+export async function renderWith(
   { renderer }: Pick<ExportDeps, "renderer">,
   rendering: Parameters<Renderer["render"]>[0],
 ) {
-  if (renderer === undefined) throw cannot("export documents");
+  if (renderer === undefined) throw cannotExport();
   const rendered = await renderer.render(rendering);
   if (!rendered.ok) throw refused(rendered.reason);
   return rendered.value;
 }
 
+export const cannotExport = (): ApiError => cannot("export documents");
 const cannot = (what: string): ApiError =>
   new ApiError("unavailable", `This installation cannot ${what}. Run the document service on a server`);
 
