@@ -72,8 +72,9 @@ async function endImport(
   }
   const until = deps.clock.now() + KEPT_MS;
   await wakeAt(deps, id, until);
-  await deps.tables.write([planChange(stored, { set: { ...end, lease_until: until } })]);
+  // If the process dies in between, the file is not needed to end the import.
   await deps.blobs.delete([importBlob(id)]);
+  await deps.tables.write([planChange(stored, { set: { ...end, lease_until: until } })]);
 }
 
 /** Deletes an import that has ended, and the file of one that has not begun. */
