@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vit
 import type { Deps } from "#lib/app/aws.ts";
 import { sendDueMails } from "#lib/documents/notifications/compose-mails.ts";
 import { mailsTable, QUEUED_MAILS } from "#lib/documents/tables/mails.ts";
+import { digestsTable } from "#lib/documents/tables/notifications.ts";
 import { userKey, usersTable } from "#lib/documents/tables/users.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import type { Mail, MailOutcome } from "#lib/mail/mail.ts";
@@ -111,6 +112,7 @@ describe("an email about a thread", () => {
     later(10);
     expect(await send()).toEqual([]);
     expect(await queued()).toEqual([]);
+    expect((await test.deps.tables.query(digestsTable, { pk: `${ada.id}/digests` })).items).toEqual([]);
     await comment(started, "Third", ben.token);
     await test.drain(["send-mail"]);
     later(2);

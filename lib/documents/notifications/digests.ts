@@ -12,7 +12,7 @@ import {
 export const DIGEST_DELAY_MS = 2 * 60_000;
 /** Minimum time between two emails about failed runs of a workflow, milliseconds. */
 export const RUN_DIGEST_INTERVAL_MS = 3_600_000;
-/** How long the time of the last email is stored, seconds. */
+/** How long a digest is stored after its email was due, seconds. */
 const DIGEST_STORED_S = 24 * 3600;
 export const MAIL_QUEUE = "send-mail";
 
@@ -71,14 +71,14 @@ export async function planDigest(
   ];
 }
 
-/** Closes a digest whose email is about to be sent: later notifications begin another one. */
-export const closeDigest = ({ user, digest, created_at }: QueuedDigest): Write => ({
-  op: "update",
-  table: digestsTable,
-  key: digestKey(user, digest),
-  change: {
-    remove: ["mail"],
-    // If the platform has deleted the item.
-    setIfMissing: { expires_at: Math.ceil(Date.parse(created_at) / 1000) + DIGEST_STORED_S },
-  },
-});
+/**
+ * Closes a digest whose email is about to be sent: later notifications begin another one. That of a workflow stays,
+ * with the time of the email.
+ */
+export function closeDigest({ user, digest, created_at }: QueuedDigest): Write {
+  const key = digestKey(user, digest);
+  if (!digest.startsWith(RUNS_PREFIX)) return { op: "delete", table: digestsTable, key };
+  // If the platform has deleted the item.
+  const setIfMissing = { expires_at: Math.ceil(Date.parse(created_at) / 1000) + DIGEST_STORED_S };
+  return { op: "update", table: digestsTable, key, change: { remove: ["mail"], setIfMissing } };
+}
