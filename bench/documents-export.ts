@@ -23,6 +23,7 @@ const TREE_MORE_MB = 150;
 const READS = 400;
 const EXPORTS_AT_ONCE = 10;
 const SLOWER_MAX = 3;
+const API = "/api/v1.0";
 
 await runBenchmark({
   name: "documents-export",
@@ -80,14 +81,15 @@ await runBenchmark({
   },
 });
 
-const api = "/api/v1.0";
-const authorized = ({ token }: Server) => ({ authorization: `Bearer ${token}` });
+function authorized({ token }: Server): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
 
 async function createPage(server: Server, state: Uint8Array, parent?: string): Promise<string> {
   const path = parent === undefined ? "documents/" : `documents/${parent}/children/`;
-  const created = await server.call("POST", `/${api}/${path}`, { body: { title: "Page" } });
+  const created = await server.call("POST", `/${API}/${path}`, { body: { title: "Page" } });
   const { id } = created.json as { id: string };
-  await server.call("PATCH", `/${api}/documents/${id}/content/`, {
+  await server.call("PATCH", `/${API}/documents/${id}/content/`, {
     body: { content: Buffer.from(state).toString("base64") },
   });
   return id;
@@ -107,7 +109,7 @@ async function createTree(server: Server, size: number): Promise<string> {
 }
 
 async function exportAs(server: Server, id: string, format: string): Promise<void> {
-  const response = await fetch(`${server.url}${api}/documents/${id}/export/?export_format=${format}`, {
+  const response = await fetch(`${server.url}${API}/documents/${id}/export/?export_format=${format}`, {
     headers: authorized(server),
   });
   const { byteLength } = await response.arrayBuffer();
@@ -116,12 +118,12 @@ async function exportAs(server: Server, id: string, format: string): Promise<voi
 }
 
 async function exportTree(server: Server, id: string): Promise<void> {
-  const started = await fetch(`${server.url}${api}/documents/${id}/export/?with_descendants=true`, {
+  const started = await fetch(`${server.url}${API}/documents/${id}/export/?with_descendants=true`, {
     headers: authorized(server),
   });
   const job = (await started.json()) as { id: string };
   for (;;) {
-    const { json } = await server.call("GET", `/${api}/exports/${job.id}/`);
+    const { json } = await server.call("GET", `/${API}/exports/${job.id}/`);
     const { status, url, error } = json as { status: string; url: string; error: string };
     if (status === "failed") throw new Error(`the export failed: ${error}`);
     if (status === "done") {
@@ -137,7 +139,7 @@ async function readTimes(server: Server, id: string, count: number): Promise<num
   const times: number[] = [];
   for (let at = 0; at < count; at += 1) {
     const begin = performance.now();
-    const response = await fetch(`${server.url}${api}/documents/${id}/`, { headers: authorized(server) });
+    const response = await fetch(`${server.url}${API}/documents/${id}/`, { headers: authorized(server) });
     await response.arrayBuffer();
     times.push(performance.now() - begin);
     await sleep(5);

@@ -32,7 +32,7 @@ export async function listPages(
   roots: readonly DocumentAccess[],
 ): Promise<ExportedPage[]> {
   const pages: ExportedPage[] = [];
-  const rootNames = new Set([`${ATTACHMENTS_FOLDER}${PAGE_EXTENSION}`]);
+  const rootNames = reservedNames();
   const waiting = roots.map((access, position) => ({
     access,
     position,
@@ -50,7 +50,7 @@ export async function listPages(
       throw new ApiError("bad_request", `An export contains at most ${PAGES_MAX} documents.`);
     const documents = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
     const children = await resolveSiblingAccesses(deps, access.viewer, documents, ancestorsAndSelf(access));
-    const below = new Set<string>();
+    const below = reservedNames();
     const readable = children.filter(
       ({ abilities, deletedAt }) => abilities.content_retrieve && deletedAt === null,
     );
@@ -59,3 +59,7 @@ export async function listPages(
   }
   return pages;
 }
+
+/** Names that no document has: the import reads files from folders with these names, on every level. */
+const reservedNames = (): Set<string> =>
+  new Set([ATTACHMENTS_FOLDER, "uploads"].map((name) => `${name}${PAGE_EXTENSION}`));
