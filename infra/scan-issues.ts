@@ -1,5 +1,11 @@
 import { basename } from "node:path";
-import { documentsService, externalService, loginService, mediaService } from "../lib/documents/service.ts";
+import {
+  conversionService,
+  documentsService,
+  externalService,
+  loginService,
+  mediaService,
+} from "../lib/documents/service.ts";
 import { fullPath, isStreamed, ROUTE_TIMEOUT_SECONDS } from "../lib/http/route.ts";
 import type { Service } from "../lib/http/service.ts";
 import type { TableSpec } from "../lib/platform/tables.ts";
@@ -22,7 +28,7 @@ const TABLE_INDEXES_MAX = 20;
 
 const FOLDER_SERVICES: Readonly<Record<string, readonly Service[]>> = {
   workflows: [workflowsService, rootService],
-  documents: [documentsService, externalService, loginService, mediaService],
+  documents: [documentsService, externalService, loginService, mediaService, conversionService],
 };
 
 export function findRouteIssues(routes: readonly ScannedRoute[]): string[] {

@@ -1,6 +1,11 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { documentsService, externalService, mediaService } from "../lib/documents/service.ts";
+import {
+  conversionService,
+  documentsService,
+  externalService,
+  mediaService,
+} from "../lib/documents/service.ts";
 import type { ProxyResult, ResponseHead } from "../lib/http/handler.ts";
 import { serviceAt } from "../lib/http/service.ts";
 import { exceedsLimitAsJson } from "../lib/platform/high-water-marks.ts";
@@ -18,7 +23,14 @@ const ERROR_HEADERS = {
   "x-content-type-options": "nosniff",
 } as const;
 
-const SERVICES = [rootService, workflowsService, documentsService, externalService, mediaService];
+const SERVICES = [
+  rootService,
+  workflowsService,
+  documentsService,
+  externalService,
+  mediaService,
+  conversionService,
+];
 
 /** An error body in the format of the service that the path belongs to. */
 export function errorBody(message: string, path = ""): string {

@@ -71,3 +71,18 @@ export const documentsService: Service = {
   contentSecurityPolicy: DENY_ALL,
   throttles: THROTTLES,
 };
+
+/** The conversion service for other document services, whose requests it answers as theirs does. Reference 5.1. */
+export const conversionService: Service = {
+  name: "conversion",
+  basePath: "/api",
+  errorFormat: {
+    ...documentErrorFormat,
+    errorBody: ({ message }) => ({ error: message }),
+    errorSchema: {
+      name: "ConversionError",
+      schema: { type: "object", properties: { error: { type: "string" } }, required: ["error"] },
+    },
+  },
+  contentSecurityPolicy: DENY_ALL,
+};
