@@ -60,5 +60,5 @@ export function paragraphsOf(number: number): string[] {
 
 export const COMMON_WORDS: readonly string[] = COMMON.map(wordOf);
 export const RARE_WORD = wordOf(RARE);
-/** Two frequent words that follow each other. */
-export const PHRASE = [10, 12].map(wordOf).join(" ");
+/** Two frequent words that follow each other: a third of the texts contain each. */
+export const PHRASE = [60, 61].map(wordOf).join(" ");

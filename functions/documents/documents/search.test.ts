@@ -320,6 +320,20 @@ describe("full-text search", () => {
     });
   });
 
+  it("indexes the beginning of a very large document", async () => {
+    const id = await make("Large");
+    const text = `firstword\n${"line of text\n".repeat(800_000)}lastword`;
+    const { status } = await call(test.deps, patchContent, {
+      params: { id },
+      body: { content: Buffer.from(text).toString("base64"), websocket: true },
+      ...as(TEST_TOKEN),
+    });
+    expect(status).toBe(204);
+    await test.drain();
+    expect(await find("firstword")).toEqual(["Large"]);
+    expect(await find("lastword")).toEqual([]);
+  });
+
   it("indexes documents of an earlier version once", async () => {
     const root = await make("Old root", [["paragraph", "b", "epsilon"]]);
     await make("Old child", [["paragraph", "b", "epsilon"]], root);

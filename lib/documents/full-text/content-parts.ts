@@ -6,13 +6,22 @@ import type { TextPart } from "./text-parts.ts";
 const TEXT_ATTRIBUTES = ["title", "name", "caption", "user"] as const;
 /** Elements below this depth are ignored: clients may nest them without limit. */
 const DEPTH_MAX = 200;
+/** Characters after which the rest of a content is not read: more than are indexed. */
+const READ_MAX = 512 * 1024;
+
 /** The text of editor content by block. Throws if the bytes are not a Yjs update. */
 export function editorParts(bytes: Uint8Array): TextPart[] {
   const doc = new Doc();
   applyUpdate(doc, bytes);
   const parts: TextPart[] = [];
-  collect(doc.getXmlFragment(FRAGMENT), { block: null, field: "body", depth: 0 }, parts);
+  collect(doc.getXmlFragment(FRAGMENT), { block: null, field: "body", depth: 0 }, { parts, left: READ_MAX });
   return parts;
+}
+
+interface Reading {
+  readonly parts: TextPart[];
+  /** Characters that may still be read. */
+  left: number;
 }
 
 interface Position {
@@ -25,12 +34,13 @@ interface Position {
 function collect(
   parent: XmlFragment | XmlElement,
   { block, field, depth }: Position,
-  parts: TextPart[],
+  reading: Reading,
 ): void {
-  if (depth > DEPTH_MAX) return;
+  if (depth > DEPTH_MAX || reading.left <= 0) return;
   let text = "";
   const flush = (): void => {
-    if (text.trim() !== "") parts.push({ field, source: block, text });
+    if (text.trim() !== "") reading.parts.push({ field, source: block, text });
+    reading.left -= text.length;
     text = "";
   };
   for (const node of parent.toArray()) {
@@ -40,7 +50,7 @@ function collect(
       text += shownAttributes(node);
       if (node.length === 0) continue;
       flush();
-      collect(node, { ...positionOf(node, { block, field }), depth: depth + 1 }, parts);
+      collect(node, { ...positionOf(node, { block, field }), depth: depth + 1 }, reading);
     }
   }
   flush();
@@ -70,6 +80,7 @@ const HEADING = /^#{1,6} /;
 /** The text of plain content by line. Scripts write mostly Markdown. */
 export function plainParts(text: string): TextPart[] {
   return text
+    .slice(0, READ_MAX)
     .split("\n")
     .map((line) => ({ field: HEADING.test(line) ? "heading" : "body", source: null, text: line }));
 }

@@ -9,6 +9,7 @@ import type { Tx } from "./transaction.ts";
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS full_text_entries (
   row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS full_text_words (word TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS full_text USING fts5(
   words, content = '', contentless_delete = 1, tokenize = 'ascii');
 CREATE VIRTUAL TABLE IF NOT EXISTS full_text_top USING fts5(
@@ -36,13 +37,16 @@ export interface EmbeddedFullText {
 /** Full-text search by SQLite's FTS5. Choice: infra/decisions/0127. */
 export function embeddedFullText(store: Store): EmbeddedFullText {
   store.define(SCHEMA);
-  /** Row numbers of all ids. */
+  /** Row numbers of all ids, and the largest one. */
   let rows: Map<string, number> | undefined;
+  let lastRow = 0;
   const readRows = (): ReadonlyMap<string, number> => {
     if (rows !== undefined) return rows;
     rows = new Map();
-    for (const { id, row } of store.iterate("SELECT id, row FROM full_text_entries"))
-      rows.set(String(id), Number(row));
+    for (const { id, row } of store.iterate("SELECT id, row FROM full_text_entries ORDER BY row")) {
+      lastRow = Number(row);
+      rows.set(String(id), lastRow);
+    }
     return rows;
   };
   const port: FullText = {
@@ -69,22 +73,25 @@ export function embeddedFullText(store: Store): EmbeddedFullText {
         );
         const row = Number(stored?.row ?? tx.get("SELECT row FROM full_text_entries WHERE id = ?", id)?.row);
         putWords(tx, row, words);
-        tx.afterCommit(() => rows?.set(id, row));
+        tx.afterCommit(() => {
+          rows?.set(id, row);
+          lastRow = Math.max(lastRow, row);
+        });
         return true;
       }),
     find: async (terms, ids) => {
       const known = readRows();
-      const query = toQuery(terms);
-      const places: (TextPlace | undefined)[] = [];
-      for (const { place, table, column } of FIND) {
+      const query = terms.map((term) => toQuery(store, term)).join(" AND ");
+      const places = new Uint8Array(lastRow + 1);
+      for (const [at, { table, column }] of FIND.entries()) {
         const sql = `SELECT json_group_array(rowid) AS rows FROM ${table} WHERE ${table} MATCH ?`;
         const found = store.get(sql, column === undefined ? query : `{${column}} : (${query})`);
-        for (const row of JSON.parse(String(found?.rows)) as number[]) places[row] = place;
+        for (const row of JSON.parse(String(found?.rows)) as number[]) places[row] = at + 1;
       }
       const matches = new Map<string, TextPlace>();
       for (const id of ids) {
-        const place = places[known.get(id) ?? 0];
-        if (place !== undefined) matches.set(id, place);
+        const found = FIND[(places[known.get(id) ?? 0] ?? 0) - 1];
+        if (found !== undefined) matches.set(id, found.place);
       }
       return matches;
     },
@@ -97,6 +104,9 @@ export function embeddedFullText(store: Store): EmbeddedFullText {
   };
 }
 
+/** Words with a beginning that are listed in a query. */
+const WORDS_MAX = 50;
+
 const INSERT = {
   full_text: "INSERT OR REPLACE INTO full_text (rowid, words) VALUES (?, ?)",
   full_text_top: "INSERT OR REPLACE INTO full_text_top (rowid, title, headings) VALUES (?, ?, ?)",
@@ -104,6 +114,8 @@ const INSERT = {
 } as const;
 
 function putWords(tx: Tx, row: number, { title, headings, body, comments }: TextWords): void {
+  const all = new Set([...title, ...headings, ...body, ...comments].flatMap((part) => part.split(" ")));
+  tx.run("INSERT OR IGNORE INTO full_text_words SELECT value FROM json_each(?)", JSON.stringify([...all]));
   replaceRow(tx, "full_text", row, [[...title, ...headings, ...body]]);
   replaceRow(tx, "full_text_top", row, [title, headings]);
   replaceRow(tx, "full_text_comments", row, [comments]);
@@ -121,6 +133,18 @@ function replaceRow(
   else tx.run(`DELETE FROM ${table} WHERE rowid = ?`, row);
 }
 
-/** Words have letters, marks and digits only, so nothing in them is syntax. */
-const toQuery = (terms: readonly TextTerm[]): string =>
-  terms.map(({ words, isPrefix }) => `"${words.join(" ")}"${isPrefix ? " *" : ""}`).join(" AND ");
+/**
+ * An expression of FTS5. Words have letters, marks and digits only, so nothing in them is syntax. The few words with a
+ * beginning are listed, because FTS5 copies the positions of all words with a beginning before it compares them.
+ */
+function toQuery(store: Store, { words, isPrefix }: TextTerm): string {
+  const before = words.slice(0, -1);
+  const last = words.at(-1) ?? "";
+  const phrase = (end: string): string => `"${[...before, end].join(" ")}"`;
+  if (!isPrefix) return phrase(last);
+  const sql = "SELECT word FROM full_text_words WHERE word >= ? AND word < ? LIMIT ?";
+  const found = store.all(sql, last, `${last}\u{10ffff}`, WORDS_MAX + 1);
+  if (found.length > WORDS_MAX) return `${phrase(last)} *`;
+  if (found.length === 0) return phrase(last);
+  return `(${found.map(({ word }) => phrase(String(word))).join(" OR ")})`;
+}
