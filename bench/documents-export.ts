@@ -128,7 +128,7 @@ async function exportTree(server: Server, id: string): Promise<void> {
     if (status === "failed") throw new Error(`the export failed: ${error}`);
     if (status === "done") {
       const { byteLength } = await (await fetch(url)).arrayBuffer();
-      if (byteLength < 10_000) throw new Error("the zip is empty");
+      if (byteLength < 1_000) throw new Error("the zip is empty");
       return;
     }
     await sleep(100);
