@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
-import { admitAiRequest, canUseAi } from "#lib/documents/ai/ai-access.ts";
+import { canUseAi } from "#lib/documents/ai/ai-access.ts";
 import {
   ASSISTANT_BODY_MAX_BYTES,
   assistantBody,
@@ -8,6 +8,7 @@ import {
   readConversation,
 } from "#lib/documents/ai/editor-assistant.ts";
 import { AI_TIMEOUT_SECONDS } from "#lib/documents/ai/model-response.ts";
+import { countAiRequest } from "#lib/documents/ai/usage-limits.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
@@ -37,9 +38,9 @@ export const route = defineRoute({
     await canUseAi("ai_proxy")(asked, deps);
   },
   run: async ({ body, ...asked }, deps: Deps): Promise<FileResponse> => {
-    await canUseAi("ai_proxy")(asked, deps);
+    const viewer = await canUseAi("ai_proxy")(asked, deps);
     const conversation = await readConversation(body);
-    await admitAiRequest(deps, "ai_proxy", asked);
+    await countAiRequest(deps, viewer, asked.params.id, asked.request);
     return {
       type: `${EVENT_STREAM}; charset=utf-8`,
       headers: {
