@@ -18,7 +18,7 @@ import type { TestGateway } from "./test-gateway.ts";
 /** Settings with which every format is imported. */
 export const IMPORT_SETTINGS = {
   CONVERSION_UPLOAD_ENABLED: "true",
-  CONVERSION_FILE_EXTENSIONS_ALLOWED: ".docx,.md,.html,.odt,.txt,.zip",
+  CONVERSION_FILE_EXTENSIONS_ALLOWED: ".docx,.md,.html,.txt,.zip",
   API_DOCUMENT_THROTTLE_RATE: "off",
 } as const;
 

@@ -156,7 +156,7 @@ describe("a file that cannot be imported", () => {
     const before = await count();
     expect(await send("a.exe", "x")).toMatchObject(
       refused(
-        "File extension .exe is not allowed. Allowed extensions are: ['.docx', '.md', '.html', '.odt', '.txt', '.zip'].",
+        "File extension .exe is not allowed. Allowed extensions are: ['.docx', '.md', '.html', '.txt', '.zip'].",
       ),
     );
     expect(await send("noextension", "x")).toMatchObject({ status: 400 });

@@ -3,7 +3,7 @@ import { ApiError } from "../../errors.ts";
 import type { DocumentSettings } from "../../settings/document-config.ts";
 
 /** The format of an imported file; `zip` is a tree of documents. */
-export type FileFormat = "markdown" | "plain" | "html" | "docx" | "odt" | "zip";
+export type FileFormat = "markdown" | "plain" | "html" | "docx" | "zip";
 
 const FORMATS: Readonly<Record<string, FileFormat>> = {
   ".md": "markdown",
@@ -12,10 +12,9 @@ const FORMATS: Readonly<Record<string, FileFormat>> = {
   ".html": "html",
   ".htm": "html",
   ".docx": "docx",
-  ".odt": "odt",
   ".zip": "zip",
 };
-const IN_ZIP: ReadonlySet<FileFormat> = new Set(["docx", "odt", "zip"]);
+const IN_ZIP: ReadonlySet<FileFormat> = new Set(["docx", "zip"]);
 const ZIP_SIGNATURE = Buffer.from("PK\x03\x04", "latin1");
 
 /** An error of the field with the file. */
