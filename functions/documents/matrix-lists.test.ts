@@ -28,6 +28,7 @@ interface Shown {
   readonly deleted_at: string | null;
   readonly children?: readonly Shown[];
   readonly parent?: Shown | null;
+  readonly highlights?: unknown;
 }
 
 function get(path: string, who: Participant, parts: { id?: string; query?: Record<string, string> } = {}) {
@@ -88,7 +89,9 @@ type Lists = Readonly<Record<(typeof LISTS)[number], readonly Shown[]>>;
 const listsOf = async (who: Participant): Promise<Lists> => ({
   list: await walk("/documents", who),
   all: await walk("/documents/all", who),
-  search: (await walk("/documents/search", who, { q: "note" })).map(({ parent: _, ...one }) => one),
+  search: (await walk("/documents/search", who, { q: "note" })).map(
+    ({ parent: _, highlights: __, ...one }) => one,
+  ),
   favorites: await walk("/documents/favorite_list", who),
   trash: await walk("/documents/trashbin", who),
   masked: await walk("/documents/all", who, { is_masked: "true" }),

@@ -1,3 +1,4 @@
+import { formatQueueNames } from "../../lib/platform/queue-names.ts";
 import type { ScannedConsumer } from "../scan.ts";
 import { ACCESS } from "./access.ts";
 import { functionAlarms, TOPIC_PARAMETER, topicResources } from "./alarms.ts";
@@ -144,7 +145,7 @@ function environment(service: StackService, consumers: readonly ScannedConsumer[
     WEFT_PLATFORM: "aws",
     WEFT_STACK: ref(STACK_NAME),
     WEFT_BLOBS_BUCKET: ref(BLOBS_PARAMETER),
-    WEFT_QUEUES: queues.map(({ name }) => name).join(" "),
+    WEFT_QUEUES: formatQueueNames(queues.map(({ name }) => name)),
     WEFT_ACCESS_TOKEN_PARAMETER: ref(TOKEN_PARAMETER),
     WEFT_SECRETS_PATH: ref(SECRETS_PARAMETER),
     ...settingVariables(service),

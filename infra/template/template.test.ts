@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { parseQueueNames } from "../../lib/platform/queue-names.ts";
 import { consumerSource, makeTree } from "../fixture-tree.ts";
 import { scanFunctions } from "../scan.ts";
 import { countResources, type SamTemplate, templateText } from "./sam-template.ts";
@@ -325,8 +326,7 @@ describe("the template as a whole", () => {
       .map(({ Properties }) => (Properties!.QueueName as { "Fn::Sub": string })["Fn::Sub"]);
 
     expect(
-      WEFT_QUEUES!
-        .split(" ")
+      parseQueueNames(WEFT_QUEUES!)
         .map((name) => `\${StackName}-${name}`)
         .sort(),
     ).toEqual(made.sort());

@@ -6,6 +6,7 @@ import { systemClock } from "../platform/clock.ts";
 import { jsonLog } from "../platform/json-log.ts";
 import { openOnce } from "../platform/open-once.ts";
 import type { Ports } from "../platform/ports.ts";
+import { parseQueueNames } from "../platform/queue-names.ts";
 import type { QueueResource } from "../platform/resources.ts";
 import { NO_SECRETS, type Secrets } from "../platform/secrets.ts";
 import { PRODUCT_VERSION } from "../product-version.ts";
@@ -155,13 +156,10 @@ function readVariable(environment: Environment, name: string): string {
  * queue, and in AWS Lambda polls.
  */
 function readQueues(text: string): QueueResource[] {
-  return text
-    .split(" ")
-    .filter((name) => name !== "")
-    .map((name) => ({
-      name: name.replace(/\.fifo$/, ""),
-      fifo: name.endsWith(".fifo"),
-      visibilitySeconds: 0,
-      retentionSeconds: 0,
-    }));
+  return parseQueueNames(text).map((name) => ({
+    name: name.replace(/\.fifo$/, ""),
+    fifo: name.endsWith(".fifo"),
+    visibilitySeconds: 0,
+    retentionSeconds: 0,
+  }));
 }

@@ -93,10 +93,11 @@ function errorFault({ row, asked }: Case, { status, json, headers }: TestRespons
   const { detail } = (json ?? {}) as { detail?: unknown };
   if (status === 401 && (detail !== UNKNOWN || headers.get("www-authenticate") === null))
     return `says ${detail}, and ${headers.get("www-authenticate")}`;
-  if (status === 403 && asked.caller === "anonymous")
+  const isSearch = row.endpoint === "GET /documents/search";
+  if (status === 403 && asked.caller === "anonymous" && !isSearch)
     return detail === "Authentication required." ? undefined : `says ${detail}`;
   const isOwnerGrant = row.endpoint.startsWith("POST") && row.variant === "of an owner";
-  const denied = row.endpoint === "GET /documents/search" ? SEARCH_DENIED : DENIED;
+  const denied = isSearch ? SEARCH_DENIED : DENIED;
   if (status === 403 && detail !== denied && !isOwnerGrant) return `says ${detail}`;
   if ([404, 405].includes(status) && typeof detail !== "string") return `says ${JSON.stringify(json)}`;
   return status === 400 && json === undefined ? "says nothing" : undefined;
