@@ -20,7 +20,7 @@ import { jsonLog } from "../../lib/platform/json-log.ts";
 import { startTestOidcProvider, type TestOidcProvider } from "../../lib/testing/test-oidc-provider.ts";
 import { type AnyHandler, createFunctions, type Functions } from "../../localstack/functions.ts";
 import { startGateway } from "../../localstack/gateway.ts";
-import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
+import { installLambdaRuntime, type LocalResponseStream, START } from "../../localstack/lambda-runtime.ts";
 import { startPollers } from "../../localstack/pollers.ts";
 import { readTemplateFiles, type TemplateFunction } from "../../localstack/template.ts";
 import { startWorker } from "../../localstack/worker.ts";
@@ -83,6 +83,7 @@ export async function openInstallation(
     [`${parameters.secrets}/TOUR_KEY`]: randomUUID(),
     [`${parameters.documents}/OIDC_RS_PRIVATE_KEY_STR`]: privateKey(),
     [`${parameters.documents}/Y_PROVIDER_API_KEY`]: collaborationKey,
+    [`${parameters.documents}/PRIMARY_SDK_API_KEY`]: randomUUID(),
     [`${parameters.documents}/OIDC_RP_CLIENT_SECRET`]: OIDC_RP_CLIENT_SECRET,
     [`${parameters.documents}/SERVER_TO_SERVER_API_TOKENS`]: serverToken,
     [`${parameters.documents}/THEME_CUSTOMIZATION_FILE_PATH`]: '{"name":"tour"}',
@@ -97,10 +98,20 @@ export async function openInstallation(
     SecretsPath: parameters.secrets,
     DocumentSecretsPath: parameters.documents,
     DocumentSecrets:
-      "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, OIDC_RP_CLIENT_SECRET, SERVER_TO_SERVER_API_TOKENS, THEME_CUSTOMIZATION_FILE_PATH",
+      "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, PRIMARY_SDK_API_KEY, OIDC_RP_CLIENT_SECRET, SERVER_TO_SERVER_API_TOKENS, THEME_CUSTOMIZATION_FILE_PATH",
     OidcOpUrl: OIDC_OP_URL,
     OidcTimeout: OIDC_TIMEOUT,
-    DocumentSettings: JSON.stringify({ ...login, LOGIN_REDIRECT_URL: "/in" }),
+    DocumentSettings: JSON.stringify({
+      ...login,
+      LOGIN_REDIRECT_URL: "/in",
+      CONVERSION_UPLOAD_ENABLED: "true",
+      CONVERSION_FILE_EXTENSIONS_ALLOWED: ".md,.zip",
+      API_DOCUMENT_THROTTLE_RATE: "off",
+      AI_FEATURE_ENABLED: "true",
+      AI_MODEL: "tour",
+      // Nothing listens on this port.
+      PRIMARY_SDK_BASE_URL: "http://127.0.0.1:1/v1",
+    }),
     HttpStepPrivateAddresses: "allow",
     // Nothing listens on this port.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
@@ -292,8 +303,21 @@ function invokeFunction(
 ): Promise<unknown> {
   const fn = functions.find((one) => one.logicalId === logicalId);
   if (fn === undefined) throw new Error(`unknown function: ${logicalId}`);
-  return invoke.start(fn, event, { requestId: randomUUID() }).result;
+  return invoke.start(fn, event, { requestId: randomUUID(), stream: () => DISCARDED }).result;
 }
+
+/** The response of a streaming function that is invoked without a gateway. */
+const DISCARDED: LocalResponseStream = {
+  [START]: () => {},
+  write: () => true,
+  end: () => {},
+  once() {
+    return this;
+  },
+  off() {
+    return this;
+  },
+};
 
 /** A fake of Lambda for functions that invoke others by name: without Docker, emulators do not run functions. */
 interface TestLambda {

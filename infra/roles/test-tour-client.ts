@@ -13,7 +13,7 @@ export interface Client {
   upload(path: string, bytes: Uint8Array): Promise<void>;
   /** Sends a form with a file. */
   form<Body>(path: string, file: File): Promise<Body>;
-  /** Reads a whole file from the response. */
+  /** Reads a whole file from the response; a text body is Markdown. */
   file(method: string, path: string, body?: unknown): Promise<void>;
   /** The status of a GET request, or of POST if there is a body. */
   status(path: string, body?: unknown): Promise<number>;
@@ -63,7 +63,9 @@ export function createClient({ url, token }: Pick<Installation, "url" | "token">
       return (await answer.json()) as Body;
     },
     file: (method, path, body) =>
-      fetchRaw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
+      typeof body === "string"
+        ? fetchRaw(method, path, "text/markdown", body)
+        : fetchRaw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
     status: async (path, body) => (await request(body === undefined ? "GET" : "POST", path, body)).status,
     list: async <Item>(path: string) => (await send<{ data: readonly Item[] }>("GET", path)).data,
   };

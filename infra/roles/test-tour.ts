@@ -28,6 +28,7 @@ import {
   tourUpdates,
   waitForCompaction,
 } from "./test-tour-documents.ts";
+import { tourFiles } from "./test-tour-files.ts";
 import { createDiffs, createFinishedRun, importFindings, readFindings } from "./test-tour-findings.ts";
 import { tourLogins } from "./test-tour-logins.ts";
 import { tourNotifications } from "./test-tour-notifications.ts";
@@ -86,6 +87,7 @@ export async function runTour(at: Installation): Promise<void> {
   await tourLogins({ ...at, client: all.client });
   const live = await tourUpdates(all.client, at, left.edited);
   const attached = await tourAttachments(all.client, at.outside);
+  const filed = await tourFiles(all.client, at);
   const notified = await tourNotifications(all.client, at.outside);
   await moveWithInvitations(all.client, at.outside, left.edited);
   await createConsumerWork(at.outside, left.edited, live);
@@ -103,6 +105,7 @@ export async function runTour(at: Installation): Promise<void> {
   ]);
   await waitForCompaction(at.outside, live);
   await attached();
+  await filed();
   await notified();
   at.writeAs(TOUR_EMAIL);
   const settle = await startMove(at.outside, left);

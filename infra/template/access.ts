@@ -124,7 +124,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-versions": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "document-updates": ["Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         // The full-text index of documents.
-        "full-text-entries": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        "full-text-entries": ["BatchGetItem", "PutItem", "DeleteItem", "ConditionCheckItem"],
         "full-text-postings": ["PutItem", "DeleteItem"],
         // Document calls of scripts, as a user of the documents.
         // Attachments that edits reference, or nothing references any more.
@@ -134,7 +134,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
           ...(["GetItem", "BatchGetItem", "Query", "Query:documents", "PutItem", "UpdateItem"] as const),
           "DeleteItem",
         ],
-        "document-imports": ["GetItem", "PutItem", "UpdateItem", "DeleteItem"],
+        "document-imports": ["GetItem", "UpdateItem", "DeleteItem"],
         // Completes or removes an interrupted move.
         "document-accesses": ["BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "document-invitations": ["Query", "DeleteItem"],
@@ -339,7 +339,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       sends: ["attachments", "document-updated", "imports", "index-documents"],
       publishes: true,
       blobs: {
-        get: ["conversions", "documents", "imports", "media", "uploads"],
+        get: ["conversions", "documents", "media", "uploads"],
         put: ["conversions", "documents", "imports", "media", "uploads"],
         remove: ["conversions", "documents", "imports", "media"],
         // Nothing may have been uploaded.

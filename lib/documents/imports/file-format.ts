@@ -24,6 +24,12 @@ export const fileError = (message: string): ApiError =>
 /** The extension of a name in lower case, with its dot; empty without one. */
 export const extensionOf = (name: string): string => /\.[^./\\]{1,20}$/.exec(name)?.[0].toLowerCase() ?? "";
 
+/** The format of a file by its extension; undefined if there is none. */
+export function formatByExtension(name: string): FileFormat | undefined {
+  const extension = extensionOf(name);
+  return Object.hasOwn(FORMATS, extension) ? FORMATS[extension] : undefined;
+}
+
 /**
  * The format of a file by its extension: the content type that a client sends is ignored. Throws `bad_request` for an
  * extension that is not allowed. Reference 5.3.
@@ -33,7 +39,7 @@ export function formatOf(
   { CONVERSION_FILE_EXTENSIONS_ALLOWED: allowed }: DocumentSettings["clientSettings"],
 ): FileFormat {
   const extension = extensionOf(name);
-  const format = Object.hasOwn(FORMATS, extension) ? FORMATS[extension] : undefined;
+  const format = formatByExtension(name);
   if (format !== undefined && allowed.includes(extension)) return format;
   const listed = allowed.map((each) => `'${each}'`).join(", ");
   throw fileError(`File extension ${extension} is not allowed. Allowed extensions are: [${listed}].`);
