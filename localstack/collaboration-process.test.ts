@@ -57,6 +57,8 @@ function connect(processes: readonly CollaborationProcess[], name: string) {
   class BalancedSocket extends WebSocket {
     constructor() {
       super(urlOf(processes[connections % processes.length] as CollaborationProcess));
+      // A socket that is closed while it connects has an error.
+      this.on("error", () => {});
       connections += 1;
     }
   }

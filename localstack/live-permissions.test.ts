@@ -54,6 +54,8 @@ function connect(token: string | null, headers: Readonly<Record<string, string>>
   class SocketWithHeaders extends WebSocket {
     constructor(url: string) {
       super(url, { headers });
+      // A socket that is closed while it connects has an error.
+      this.on("error", () => {});
     }
   }
   const websocketProvider = new HocuspocusProviderWebsocket({

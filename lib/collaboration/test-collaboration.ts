@@ -157,6 +157,8 @@ export class TestCollaboration {
     class SocketWithHeaders extends WebSocket {
       constructor(url: string) {
         super(url, { headers });
+        // A socket that is closed while it connects has an error.
+        this.on("error", () => {});
       }
     }
     const websocketProvider = new HocuspocusProviderWebsocket({

@@ -147,6 +147,17 @@ it("Markdown of an archive gives the same blocks back, whatever they contain", a
   );
 }, 120_000);
 
+it("a link after an exclamation mark is no image", async () => {
+  const link = {
+    type: "link",
+    href: "https://e.example/",
+    content: [{ type: "text", text: "now", styles: {} }],
+  };
+  const content = [{ type: "text", text: "Read!", styles: {} }, link];
+  const given = [{ type: "paragraph", props: DEFAULTS, content, children: [] }] as unknown as Block[];
+  expect(await parsed(writePortableMarkdown(given))).toEqual(withoutIds(given));
+});
+
 it("common blocks are plain Markdown", () => {
   const plain = (
     type: string,

@@ -173,6 +173,8 @@ function inline(content: Block["content"]): string | undefined {
   for (const one of content) {
     const shown = inlinePart(one);
     if (shown === undefined || (shown.isStyled && isStyledBefore)) return undefined;
+    // An exclamation mark before a link would make it an image.
+    if (isLink(one)) written = written.replace(/!$/, "\\!");
     written += shown.text;
     isStyledBefore = shown.isStyled;
   }

@@ -68,6 +68,8 @@ class Editor {
     class BalancedSocket extends WebSocket {
       constructor() {
         super(socketUrl(nodes[connections % nodes.length], room));
+        // A socket that is closed while it connects has an error.
+        this.on("error", () => {});
         connections += 1;
       }
     }

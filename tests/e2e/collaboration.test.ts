@@ -53,6 +53,8 @@ function connect(room: string, token: string | (() => Promise<string>) | null, h
   class SocketWithHeaders extends WebSocket {
     constructor(url: string) {
       super(url, { headers });
+      // A socket that is closed while it connects has an error.
+      this.on("error", () => {});
     }
   }
   const url = `${weft.url.replace("http", "ws")}/collaboration/ws/?room=${room}`;

@@ -20,6 +20,8 @@ function open(room: string, document: Y.Doc): HocuspocusProvider {
   class SocketWithOrigin extends WebSocket {
     constructor(url: string) {
       super(url, { headers: { origin: disk.weft.url } });
+      // A socket that is closed while it connects has an error.
+      this.on("error", () => {});
     }
   }
   const websocketProvider = new HocuspocusProviderWebsocket({

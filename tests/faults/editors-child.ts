@@ -32,6 +32,8 @@ async function write(order: EditorsOrder, room: string, name: string): Promise<n
   class SocketWithOrigin extends WebSocket {
     constructor(url: string) {
       super(url, { headers: { origin: order.origin } });
+      // A socket that is closed while it connects has an error.
+      this.on("error", () => {});
     }
   }
   const websocketProvider = new HocuspocusProviderWebsocket({
