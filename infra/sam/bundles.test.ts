@@ -261,7 +261,7 @@ describe("the sizes", () => {
 
   it.each([
     [{}, undefined],
-    [{ own: 316 * 1024 }, "AFunction: own code and zod 406.0 kB, at most 405.0 kB"],
+    [{ own: 321 * 1024 }, "AFunction: own code and zod 411.0 kB, at most 410.0 kB"],
     [{ total: 966 * 1024 }, "AFunction: 966.0 kB, at most 965.0 kB"],
     [{ total: 970 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
     [{ total: 1036 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 1036.0 kB, at most 1035.0 kB"],

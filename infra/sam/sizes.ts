@@ -8,26 +8,27 @@ interface Limits {
   readonly total: number;
 }
 
-const DEFAULT_LIMITS: Limits = { own: 405 * KB, total: 965 * KB };
+const DEFAULT_LIMITS: Limits = { own: 410 * KB, total: 965 * KB };
 /**
  * The conductor also handles the script API: its bundle contains the code that reads and writes records and
  * documents, creates runs, Yjs, and Lambda's client, which invokes the converter.
  */
 const CONDUCTOR_LIMITS: Limits = { own: 500 * KB, total: 1285 * KB };
-/**
- * The functions that store workflows contain the YAML parser, the whole workflow schema with its linter, cron
- * expressions with their date library, the indexes, and the clients of every service.
- */
+/** The first entry with a package of the bundle applies. */
 const LIMITS_BY_PACKAGE: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
+  // AI SDK is not tree-shakable, and loads all of zod.
+  { packages: ["ai"], limits: { own: 755 * KB, total: 2320 * KB } },
+  // Storing workflows needs the YAML parser, the workflow schema with its linter, cron expressions with their date
+  // library, the indexes, and the clients of every service.
   { packages: ["yaml"], limits: { own: 435 * KB, total: 1210 * KB } },
   // Cron expressions need a date library.
-  { packages: ["luxon"], limits: { own: 375 * KB, total: 1035 * KB } },
+  { packages: ["luxon"], limits: { own: 380 * KB, total: 1035 * KB } },
   // Language models need their API's client, which is not tree-shakable.
-  { packages: ["openai"], limits: { own: 375 * KB, total: 1095 * KB } },
+  { packages: ["openai"], limits: { own: 380 * KB, total: 1095 * KB } },
   // Login needs an OpenID Connect client.
   { packages: ["openid-client"], limits: { own: 390 * KB, total: 1020 * KB } },
   // Uploads need a parser of forms, and the signatures of types of files.
-  { packages: ["file-type"], limits: { own: 405 * KB, total: 1060 * KB } },
+  { packages: ["file-type"], limits: { own: 405 * KB, total: 1070 * KB } },
   // Mails need SMTP and MIME, the parameter store's client, and the notifications in them.
   { packages: ["nodemailer"], limits: { own: 360 * KB, total: 1135 * KB } },
   // Conversion needs Lambda's client, whose schemas are not tree-shakable, and merging needs Yjs.
@@ -39,14 +40,14 @@ const LIMITS_BY_PACKAGE: readonly { readonly packages: readonly string[]; readon
 /** The converter contains the whole editor and a DOM, which no other function does. */
 const CONVERTER = "ConverterFunction";
 /** Functions that return (parts of) the OpenAPI document contain it. */
-const OPENAPI_LIMITS: Limits = { own: 345 * KB, total: 1190 * KB };
+const OPENAPI_LIMITS: Limits = { own: 355 * KB, total: 1210 * KB };
 const LIMITS_BY_FUNCTION: ReadonlyMap<string, Limits> = new Map([
   ["ConductFunction", CONDUCTOR_LIMITS],
   ["GetOpenApiFunction", OPENAPI_LIMITS],
   // It contains most routes of the documents, an OpenID Connect client, Yjs, and Lambda's client.
-  ["ExternalApiFunction", { own: 500 * KB, total: 1430 * KB }],
+  ["ExternalApiFunction", { own: 530 * KB, total: 1550 * KB }],
   // It contains Swagger UI as text: the files of the API reference page.
-  ["GetApiPageFileFunction", { own: 345 * KB, total: 2850 * KB }],
+  ["GetApiPageFileFunction", { own: 355 * KB, total: 2850 * KB }],
   [CONVERTER, { own: 60 * KB, total: 6_500 * KB }],
 ]);
 
