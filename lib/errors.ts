@@ -30,6 +30,8 @@ export class ApiError extends Error {
   readonly body: unknown;
   /** Allowed methods, for an unsupported method. */
   readonly allowed: readonly string[] | undefined;
+  /** Whether the error is part of normal operation, such as a start, so that its response is logged as information. */
+  readonly isExpected: boolean;
   constructor(
     code: ErrorCode,
     message: string,
@@ -38,6 +40,7 @@ export class ApiError extends Error {
       retryAfterSeconds?: number;
       body?: unknown;
       allowed?: readonly string[];
+      isExpected?: boolean;
     },
   ) {
     super(message, options);
@@ -46,6 +49,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = options?.retryAfterSeconds;
     this.body = options?.body;
     this.allowed = options?.allowed;
+    this.isExpected = options?.isExpected ?? false;
   }
 }
 

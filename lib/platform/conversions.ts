@@ -22,6 +22,8 @@ export interface ConversionRequest {
 /** The function's response. If it is `ok`, the output blob exists. */
 export interface ConversionResponse {
   readonly ok: boolean;
+  /** Why the conversion has no result, for users. */
+  readonly message?: string;
 }
 
 export const inputBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/given`;

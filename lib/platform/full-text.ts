@@ -19,7 +19,7 @@ export interface StoredText {
   readonly id: string;
   /** Differs after each change. */
   readonly version: string;
-  /** What the caller stored with it. */
+  /** What the caller stored with it. It is compressed on the storage. */
   readonly data: Uint8Array;
 }
 
@@ -47,6 +47,12 @@ export interface FullText {
    * otherwise: the caller reads what it indexes again. So an older state never replaces a newer one.
    */
   put(text: NewText, replaces: string | undefined): Promise<boolean>;
-  /** Finds the texts that match every term, of these ids only. At least one term. */
-  find(terms: readonly TextTerm[], ids: readonly string[]): Promise<ReadonlyMap<string, TextPlace>>;
+  /**
+   * Where each of these texts matches every term; undefined if it does not. At least one term. What is known about the
+   * texts is kept with the array, so a search of the same array is faster. It must not be changed afterwards.
+   */
+  find(
+    terms: readonly TextTerm[],
+    among: readonly { readonly id: string }[],
+  ): Promise<readonly (TextPlace | undefined)[]>;
 }

@@ -1,10 +1,16 @@
-import { LIMITS, type LimitName, limitFault } from "./limits.ts";
+import { LIMITS, type Limit, type LimitName, limitFault } from "./limits.ts";
 
 /** The largest value that was compared with each limit, and the longest duration of each function. */
 export interface HighWaterMarks {
   readonly limits: Readonly<Partial<Record<LimitName, number>>>;
   /** Milliseconds, by the function's logical id. */
   readonly handlers: Readonly<Record<string, number>>;
+}
+
+export interface LimitState {
+  readonly name: string;
+  readonly limit: Limit;
+  readonly largest: number | null;
 }
 
 interface Recording {
@@ -73,6 +79,14 @@ export function readHighWaterMarks(): HighWaterMarks {
     handlers: Object.fromEntries(recording?.handlers ?? []),
   };
 }
+
+/** Every limit, and the largest value that was compared with it; null unless values are recorded. */
+export const limitStates = (): LimitState[] =>
+  Object.entries<Limit>(LIMITS).map(([name, limit]) => ({
+    name,
+    limit,
+    largest: recording === undefined ? null : (recording.limits.get(name as LimitName) ?? 0),
+  }));
 
 /** Takes over marks that another process recorded. */
 export function mergeHighWaterMarks({ limits, handlers }: HighWaterMarks): void {

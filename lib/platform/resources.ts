@@ -17,6 +17,8 @@ export interface TableResource {
 export interface QueueResource {
   readonly name: string;
   readonly fifo: boolean;
+  /** FIFO: the limits of requests apply to each message group and not to the queue. */
+  readonly highThroughput?: true;
   readonly visibilitySeconds: number;
   readonly retentionSeconds: number;
   /** The consumer only writes to tables and queues, so messages need not be on disk before it receives them. */

@@ -28,6 +28,8 @@ export interface ScriptRequest {
   /** Identifies the step in the environment of the processes that functions start. */
   readonly token: string;
   readonly signal?: AbortSignal;
+  /** Awaited before the script can have effects outside of its VM. */
+  readonly beforeEffects?: () => Promise<void>;
   /**
    * Handles host calls of functions: `what` names the call, the result is a JSON value, and the function throws what
    * the promise rejects with. Without it, host calls are unavailable.

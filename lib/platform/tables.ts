@@ -22,6 +22,8 @@ export interface Key {
 export interface IndexSpec {
   readonly pk: string;
   readonly sk: string;
+  /** The index holds only keys: of the item, and its own. A query returns items without other attributes. */
+  readonly keysOnly?: true;
 }
 
 /**
@@ -130,6 +132,11 @@ export interface Page<Item> {
 }
 
 export interface Tables {
+  /**
+   * Each partition accepts a limited number of writes and reads per second: items that all processes write must be
+   * spread over many.
+   */
+  readonly partitionLimits?: true;
   get<Item extends Key>(table: TableSpec<Item>, key: Key): Promise<Item | undefined>;
   /** The items found, in the order of `keys`; missing items are omitted. Any number of keys. */
   batchGet<Item extends Key>(table: TableSpec<Item>, keys: readonly Key[]): Promise<Item[]>;

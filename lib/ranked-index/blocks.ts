@@ -88,7 +88,7 @@ export class Blocks {
     return [...new Set(terms)]
       .filter((term) => !cached.sets.has(term))
       .map((term) => ({
-        key: postingsKey(this.#name, segment, term),
+        key: postingsKey(this.#name, head, segment, term),
         take: (item) => {
           // A read that started before a merge may return older data.
           if (cached.asOf !== asOf) return;

@@ -2,7 +2,14 @@ import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
 import { segmentOf } from "./block-positions.ts";
 import type { RankedIndex } from "./ranked-index.ts";
-import { goneKeyOf, headKeyOf, type IndexBlock, type IndexHead, rankedIndexTable } from "./table.ts";
+import {
+  goneKeyOf,
+  headKeyOf,
+  type IndexBlock,
+  type IndexHead,
+  rankedIndexTable,
+  segmentPartitions,
+} from "./table.ts";
 
 /** Records removed together. */
 const TOGETHER = 100;
@@ -105,20 +112,22 @@ async function rewrite(
 async function clearBlocks(
   deps: Deps,
   name: string,
-  { low, merged }: IndexHead,
+  head: IndexHead,
   before: Gone,
 ): Promise<Gone | undefined> {
-  const empty = segmentOf(Math.min(low, merged) + 1);
+  const empty = segmentOf(Math.min(head.low, head.merged) + 1);
   let gone: Gone | undefined = before;
   for (let left = BLOCKS_MAX; left > 0 && gone !== undefined; left -= BLOCKS_TOGETHER) {
     const segment: number = gone.cleared ?? 0;
     if (segment >= empty) break;
-    const pk = `${name}#${segment}`;
-    const { items } = await deps.tables.query(rankedIndexTable, { pk, limit: BLOCKS_TOGETHER });
+    const parts = segmentPartitions(name, head, segment).map((pk) =>
+      deps.tables.query(rankedIndexTable, { pk, limit: BLOCKS_TOGETHER }),
+    );
+    const items = (await Promise.all(parts)).flatMap((part) => part.items).slice(0, BLOCKS_TOGETHER);
     if (items.length === 0) gone = await rewrite(deps, name, gone, { cleared: segment + 1 });
     else
       await deps.tables.write(
-        items.map(({ sk }) => ({ op: "delete", table: rankedIndexTable, key: { pk, sk } })),
+        items.map(({ pk, sk }) => ({ op: "delete", table: rankedIndexTable, key: { pk, sk } })),
       );
   }
   return gone;

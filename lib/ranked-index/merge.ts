@@ -1,5 +1,5 @@
 import type { Ports } from "../platform/ports.ts";
-import type { Write } from "../platform/tables.ts";
+import type { Attribute, Write } from "../platform/tables.ts";
 import { chunkOf, positionInBlock, segmentOf } from "./block-positions.ts";
 import {
   type Block,
@@ -12,11 +12,13 @@ import {
 import { applyOperations, type Operation, operationsOf, type Recent } from "./deltas.ts";
 import { type ChangedTexts, TextMerge } from "./merge-texts.ts";
 import { copyOf, encode } from "./postings.ts";
-import { type IndexHead, keysKey, postingsKey, rankedIndexTable } from "./table.ts";
+import { type IndexBlock, type IndexHead, keysKey, postingsKey, rankedIndexTable } from "./table.ts";
 import type { TextBlocks } from "./text-blocks.ts";
 
 /** Blocks per transaction. */
 const WRITES_AT_ONCE = 50;
+/** Blocks at a time where each is written alone. */
+const ALONE_AT_ONCE = 200;
 /** Long texts per transaction: 3 MB at most. */
 const LONG_AT_ONCE = 32;
 
@@ -73,7 +75,7 @@ export async function writeBlocks(
       const next = block.until >= until ? block : { until, value: changedSet(block, list) };
       changedOf(segment).sets.set(term, next);
       if (next === block) continue;
-      const item = { ...postingsKey(name, segment, term), until, bytes: encode(next.value) };
+      const item = { ...postingsKey(name, head, segment, term), until, bytes: encode(next.value) };
       writes.push({ op: "put", table: rankedIndexTable, item, when: [unchangedSinceRead(block)] });
     }
   }
@@ -93,16 +95,31 @@ export async function writeBlocks(
   const texts = textMerge.plan();
   const batches = [
     ...inBatches(texts.long, LONG_AT_ONCE),
-    ...inBatches([...writes, ...texts.blocks], WRITES_AT_ONCE),
+    ...inBatches(
+      [...writes, ...texts.blocks],
+      deps.tables.partitionLimits === true ? ALONE_AT_ONCE : WRITES_AT_ONCE,
+    ),
   ];
   for (const batch of batches) {
-    const outcome = await deps.tables.write(batch);
-    if (outcome.ok) continue;
+    if (await writeBatch(deps, batch)) continue;
     for (const segment of segments.keys()) blocks.forget(segment);
     for (const { known, blocks: changed } of texts.changed.values()) textBlocks.forget(known, changed.keys());
     return undefined;
   }
   return { last, until, segments, texts: texts.changed, lowestText: textMerge.lowest };
+}
+
+/** Writes blocks, of which any part may become visible first. False if another process has written one of them. */
+async function writeBatch({ tables }: Pick<Ports, "tables">, batch: readonly Write[]): Promise<boolean> {
+  if (tables.partitionLimits !== true) return (await tables.write(batch)).ok;
+  // A transaction takes twice as many writes of the partition that has all of them.
+  const outcomes = batch.map(async (write) => {
+    if (write.op !== "put") return (await tables.write([write])).ok;
+    const { pk, sk, ...set } = write.item as IndexBlock;
+    const change = { set: set as Record<string, Attribute> };
+    return (await tables.update(rankedIndexTable, { pk, sk }, change, write.when)) !== undefined;
+  });
+  return !(await Promise.all(outcomes)).includes(false);
 }
 
 function changedSet({ value }: Block<Parameters<typeof copyOf>[0]>, operations: readonly Operation[]) {

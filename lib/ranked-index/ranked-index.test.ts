@@ -64,6 +64,62 @@ describe("a ranked index", () => {
     expect(found).toEqual(fits.slice(offset, offset + limit).map(({ number, key }) => ({ number, key })));
   };
 
+  it("returns the records after any number oldest first, in parts that join without a gap", async () => {
+    const value = fc.constantFrom("a", "b");
+    const filter = fc.record({ field: fc.constant("topic"), value, negated: fc.boolean() });
+    let number = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(value, { minLength: 1, maxLength: 12 }), { maxLength: 4 }),
+        fc.array(filter, { maxLength: 2 }),
+        fc.nat(50),
+        fc.integer({ min: 1, max: 9 }),
+        async (batches, filters, start, limit) => {
+          number += 1;
+          const writer = new RankedIndex(platform.ports, `after-${number}`, OFTEN);
+          const readers = [writer, new RankedIndex(platform.ports, `after-${number}`, OFTEN)];
+          const rows: Row[] = [];
+          for (const batch of batches) {
+            const entries = batch.map((topic, at) => ({
+              key: `${rows.length + at}`.padStart(4, "0"),
+              fields: { topic },
+            }));
+            await takeAll(writer, entries);
+            rows.push(...entries);
+            const fits = rows
+              .map((row, at) => ({ number: at + 1, key: row.key, fields: row.fields }))
+              .filter((row) => row.number > start)
+              .filter(({ fields }) =>
+                filters.every((one) => (fields[one.field] === one.value) !== (one.negated === true)),
+              )
+              .map(({ key, number: at }) => ({ number: at, key }));
+            for (const reader of readers) {
+              const found: FoundRecord[] = [];
+              for (let from = start; from < rows.length; ) {
+                const part = await reader.after(filters, from, limit);
+                expect(part.last).toBeGreaterThan(from);
+                found.push(...part.found);
+                from = part.last;
+              }
+              expect(found).toEqual(fits);
+            }
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("calls subscribers after an addition, until they unsubscribe", async () => {
+    const index = new RankedIndex(platform.ports, "subscribed", OFTEN);
+    const seen: number[] = [];
+    const unsubscribe = index.subscribe(() => seen.push(seen.length));
+    await index.take({ entries: [{ key: "1", fields: {} }] });
+    unsubscribe();
+    await index.take({ entries: [{ key: "2", fields: {} }] });
+    expect(seen).toEqual([0]);
+  });
+
   it("returns the same as a plain list for any filter at any offset, after additions and changes, for any reader", async () => {
     const value = fc.constantFrom("a", "b", "c");
     const row = fc.record({
@@ -125,6 +181,18 @@ describe("a ranked index", () => {
       expect(odd.total).toBe(30);
       expect(odd.found.map(({ key }) => key).every((key) => Number(key.slice(1)) % 2 === 1)).toBe(true);
     }
+  });
+
+  it("adds entries whose long values do not fit into one delta together", async () => {
+    const fields = ["topic", "name", "source", "workspace", "run_id", "workflow_name"];
+    const rows = Array.from({ length: 150 }, (_, at) => ({
+      key: `key-${at}`,
+      fields: Object.fromEntries(fields.map((field) => [field, `${"漢".repeat(195)}${at}`])),
+    }));
+    const index = new RankedIndex(platform.ports, "long", OFTEN);
+    await takeAll(index, rows);
+    await expectSame(index, rows, [], 0, 150);
+    await expectSame(index, rows, [{ field: "name", value: `${"漢".repeat(195)}149` }], 0, 10);
   });
 
   it("commits the caller's writes with its own, or neither", async () => {

@@ -1,14 +1,24 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
 import { CONFLICT, PROGRESS, retryOnConflict } from "../retry-on-conflict.ts";
+import type { IndexBatch, NumberedRecord } from "./batch.ts";
+import { segmentOf } from "./block-positions.ts";
 import { applyOperations, type Entry, type FieldChange, type Row, toDelta, toRow } from "./deltas.ts";
 import { ATTEMPTS_MAX, IndexCache } from "./index-cache.ts";
 import { headAfterMerge, writeBlocks } from "./merge.ts";
 import { copyOf, intersect, SEGMENT_SIZE, type Selection, type Term } from "./postings.ts";
-import type { NeedleMatches } from "./search-cache.ts";
+import type { TextMatches } from "./search-cache.ts";
 import { searchable } from "./search-text.ts";
-import { deltaKey, type IndexHead, rankedIndexTable } from "./table.ts";
-import { type Filter, matchesTests, segmentsOf, type Tests, toTests, View } from "./view.ts";
+import { deltaKey, type IndexHead, rankedIndexTable, termOf } from "./table.ts";
+import {
+  type Filter,
+  type FoundRecord,
+  matchesTests,
+  segmentsOf,
+  type Tests,
+  toTests,
+  View,
+} from "./view.ts";
 
 /** Writes per transaction. */
 const WRITES_MAX = 100;
@@ -16,31 +26,17 @@ const WRITES_MAX = 100;
 const ENTRIES_MAX = 256;
 /** The head and the delta. */
 const OWN_WRITES = 2;
-/** Bytes of texts per delta, except for a single text of any length: with keys and fields they form one item. */
-const TEXT_BYTES_MAX = 200_000;
+/** Bytes of keys, terms and texts per delta, which is one item; a single entry may contain more. */
+const DELTA_BYTES_MAX = 300_000;
 
-/** The additions and changes of one transaction. */
-export interface IndexBatch {
-  readonly entries: readonly Entry[];
-  readonly changes?: readonly FieldChange[];
-  /** Additional writes for an entry and its number, at most `writesEach`. */
-  readonly entryWrites?: (entry: Entry, number: number) => readonly Write[];
-  readonly writesEach?: number;
-  /** Additional writes of the transaction. */
-  readonly writes?: readonly Write[];
-  /**
-   * Called once records are visible in the index, before they leave its recent part; repeated if it is unknown whether
-   * an earlier call completed.
-   */
-  readonly acknowledge?: (rows: readonly Row[]) => Promise<void>;
-}
-
-/** A record in the index. */
-export interface NumberedRecord {
-  readonly key: string;
-  readonly number: number;
-  /** False if it was in the index before. */
-  readonly added: boolean;
+/** Records after a number. */
+export interface RecordsAfter {
+  /** Oldest first. */
+  readonly found: readonly FoundRecord[];
+  /** The number to continue after: all matching records up to it are in `found`. */
+  readonly last: number;
+  /** Records up to this number were removed. */
+  readonly low: number;
 }
 
 /** Must be the same for all processes that share an index, except the memory limit. */
@@ -57,6 +53,8 @@ export interface IndexOptions {
 }
 
 const MERGE_ROWS = 256;
+/** The same where partitions have limits: each merge writes all sets that it changes, into one partition. */
+const LIMITED_MERGE_ROWS = 4_096;
 const MERGE_DELTAS = 48;
 const TEXTS_IN_MEMORY = 16_000_000;
 
@@ -78,13 +76,15 @@ export class RankedIndex {
   readonly #known: IndexCache;
   /** Numbers of recent records that have been acknowledged. */
   readonly #acknowledged = new Set<number>();
+  readonly #listeners = new Set<() => void>();
   /** Serializes the writers of this process, which would otherwise conflict with each other. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: Pick<Ports, "tables">, name: string, options: IndexOptions = {}) {
     this.#deps = deps;
     this.#name = name;
-    this.#mergeRows = options.mergeRows ?? MERGE_ROWS;
+    this.#mergeRows =
+      options.mergeRows ?? (deps.tables.partitionLimits === true ? LIMITED_MERGE_ROWS : MERGE_ROWS);
     this.#mergeDeltas = options.mergeDeltas ?? MERGE_DELTAS;
     this.#slots = this.#mergeDeltas * 2;
     this.#known = new IndexCache(deps, name, {
@@ -98,6 +98,11 @@ export class RankedIndex {
     return (await this.#known.readHead()).last;
   }
 
+  /** Numbers up to this one are in blocks. */
+  async mergedUntil(): Promise<number> {
+    return (await this.#known.readHead()).merged;
+  }
+
   /** Numbers up to this one were in blocks when this process last read the index; undefined before that. */
   get floor(): number | undefined {
     return this.#known.head?.merged;
@@ -106,7 +111,7 @@ export class RankedIndex {
   /**
    * Adds as many entries as fit into one transaction, and all changes; returns the entries that are then in the index.
    * Undefined if the caller's own writes failed their conditions. Throws after many conflicts, and `limit_exceeded` if
-   * the changes alone contain more than about 200 KB of texts.
+   * the changes alone contain more than about 300 KB of texts.
    */
   take(batch: IndexBatch): Promise<readonly NumberedRecord[] | undefined> {
     const turn = this.#turn.then(() => this.#untilWritten(() => this.#take(batch)));
@@ -124,6 +129,7 @@ export class RankedIndex {
       await this.#untilWritten(() => this.#merge(batch));
       return PROGRESS;
     }
+    if (batch.mergedBefore !== undefined && batch.mergedBefore !== head.merged) return undefined;
     const known = batch.entries.flatMap(({ key }) => this.#recentRow(head, key) ?? []);
     const entries = this.#fitting(head, batch);
     const changes = batch.changes ?? [];
@@ -136,8 +142,8 @@ export class RankedIndex {
     const added = entries.map((entry, at) => toRow(entry, head.last + 1 + at));
     await this.#acknowledge([...added, ...known], batch);
     const { rows, deltas } = this.#known.recent;
-    if (rows.length >= this.#mergeRows || deltas.length >= this.#mergeDeltas)
-      await this.#untilWritten(() => this.#merge(batch));
+    const isDue = rows.length >= this.#mergeRows && batch.isMoreWaiting !== true;
+    if (isDue || deltas.length >= this.#mergeDeltas) await this.#untilWritten(() => this.#merge(batch));
     return [
       ...added.map(({ key, number }) => ({ key, number, added: true })),
       ...known.map(({ key, number }) => ({ key, number, added: false })),
@@ -145,16 +151,20 @@ export class RankedIndex {
   }
 
   /** The entries that are not in the index yet, as many as fit. */
-  #fitting(head: IndexHead, { entries, changes = [], writesEach = 0, writes = [] }: IndexBatch): Entry[] {
-    const room = WRITES_MAX - OWN_WRITES - writes.length;
+  #fitting(
+    head: IndexHead,
+    { entries, changes = [], writesEach = 0, writes = [], addedWritesMax = 0 }: IndexBatch,
+  ): Entry[] {
+    const room = WRITES_MAX - OWN_WRITES - writes.length - addedWritesMax;
     const most = writesEach === 0 ? ENTRIES_MAX : Math.max(1, Math.floor(room / writesEach));
     const fresh = new Map(entries.map((entry) => [entry.key, entry]));
     const fitting: Entry[] = [];
-    let bytes = changes.reduce((sum, { text }) => sum + bytesOf(text), 0);
+    const known = new Set<string>();
+    let bytes = changes.reduce((sum, { text }) => sum + textBytes(text), 0);
     for (const entry of fresh.values()) {
       if (this.#recentRow(head, entry.key) !== undefined) continue;
-      bytes += bytesOf(entry.text);
-      if (fitting.length === most || (fitting.length > 0 && bytes > TEXT_BYTES_MAX)) break;
+      bytes += Buffer.byteLength(entry.key) + textBytes(entry.text) + newTermBytes(entry, known);
+      if (fitting.length === most || (fitting.length > 0 && bytes > DELTA_BYTES_MAX)) break;
       fitting.push(entry);
     }
     return fitting;
@@ -171,7 +181,7 @@ export class RankedIndex {
     head: IndexHead,
     entries: readonly Entry[],
     changes: readonly FieldChange[],
-    { entryWrites, writes = [] }: IndexBatch,
+    { entryWrites, addedWrites, writes = [] }: IndexBatch,
   ): Promise<boolean | undefined> {
     const delta = toDelta(head, entries, changes);
     const next: IndexHead = {
@@ -179,6 +189,7 @@ export class RankedIndex {
       version: head.version + 1,
       last: head.last + entries.length,
       nextDelta: head.nextDelta + 1,
+      ...this.#spread(head, entries.length),
     };
     const outcome = await this.#deps.tables.write([
       this.#putHead(head, next),
@@ -188,12 +199,20 @@ export class RankedIndex {
         item: { ...deltaKey(this.#name, delta.delta, this.#slots), ...delta },
       },
       ...entries.flatMap((entry, at) => entryWrites?.(entry, head.last + 1 + at) ?? []),
+      ...(addedWrites?.(entries) ?? []),
       ...writes,
     ]);
     if (!outcome.ok) return outcome.failed.includes(0) ? undefined : true;
     this.#known.notice(next);
     this.#known.recent.append(delta);
+    for (const listener of this.#listeners) listener();
     return false;
+  }
+
+  /** Spreads the sets of segments that have none yet, where partitions have limits. */
+  #spread({ version, last, spreadFrom }: IndexHead, added: number): Pick<IndexHead, "spreadFrom"> {
+    if (this.#deps.tables.partitionLimits !== true || spreadFrom !== undefined) return {};
+    return { spreadFrom: version === 0 ? 0 : segmentOf(last + added) + 1 };
   }
 
   #putHead(before: IndexHead, head: IndexHead): Write {
@@ -267,13 +286,43 @@ export class RankedIndex {
     return retryOnConflict(attempt, { attempts: ATTEMPTS_MAX, exceeded });
   }
 
-  /** The records that match every filter, at one instant. */
-  async view(filters: readonly Filter[]): Promise<View> {
+  /** Calls a listener after each addition by this process, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /**
+   * The records after a number that match every filter, oldest first, at most `limit`. Recent records are read from
+   * memory if this process has them.
+   */
+  async after(filters: readonly Filter[], number: number, limit: number): Promise<RecordsAfter> {
+    if (this.#known.recent.last <= number) await this.#known.catchUp();
+    const head = this.#known.whole;
+    const { merged, rows, last } = this.#known.recent;
+    if (head === undefined || number < Math.max(merged, head.low)) {
+      const view = await this.view(filters, number);
+      const { found, last: until } = await view.oldest(limit);
+      return { found, last: Math.max(number, until), low: view.low };
+    }
+    const tests = toTests(filters);
+    const found: FoundRecord[] = [];
+    for (let at = number - merged; at < rows.length && found.length < limit; at += 1) {
+      const row = rows[at];
+      if (row !== undefined && matchesTests(row, tests)) found.push({ number: row.number, key: row.key });
+    }
+    const until = found.length < limit ? last : (found.at(-1)?.number ?? last);
+    return { found, last: Math.max(number, until), low: head.low };
+  }
+
+  /** The records that match every filter, at one instant; with `above`, only those with a higher number. */
+  async view(filters: readonly Filter[], above = 0): Promise<View> {
     const tests = toTests(filters);
     const terms = tests.terms.map(({ term }) => term);
     const read = async (): Promise<View | typeof CONFLICT> => {
       const head = await this.#known.catchUp(terms);
-      const view = this.#viewNow(tests, await this.#known.texts.search(head, tests.needles));
+      const view = this.#viewNow(tests, above, await this.#known.texts.search(head, tests.texts));
       this.#known.blocks.trim();
       return view ?? CONFLICT;
     };
@@ -284,12 +333,17 @@ export class RankedIndex {
   }
 
   /** A view from the cache; undefined if data is missing or newer than the head. */
-  #viewNow(tests: Tests, findings: ReadonlyMap<number, readonly NeedleMatches[]>): View | undefined {
+  #viewNow(
+    tests: Tests,
+    above: number,
+    findings: ReadonlyMap<number, readonly TextMatches[]>,
+  ): View | undefined {
     const head = this.#known.whole;
     if (head === undefined) return undefined;
+    const low = Math.max(head.low, above);
     const recent = this.#known.recent;
     const selections: { segment: number; selection: Selection }[] = [];
-    for (const segment of segmentsOf(head.low, head.merged)) {
+    for (const segment of segmentsOf(low, head.merged)) {
       const terms: Term[] = [];
       for (const { term, negated } of tests.terms) {
         const block = this.#known.blocks.set(head, segment, term);
@@ -300,19 +354,19 @@ export class RankedIndex {
       }
       const found = findings.get(segment) ?? [];
       // A new segment may have started since the search.
-      if (found.length < tests.needles.length) return undefined;
+      if (found.length < tests.texts.length) return undefined;
       for (const finding of found) {
         if (!this.#known.texts.isWhole(head, segment, finding)) return undefined;
         terms.push({ set: finding.after(recent.textsOf(segment)), negated: false });
       }
       const base = segment * SEGMENT_SIZE;
-      const from = Math.max(0, head.low - base);
+      const from = Math.max(0, low - base);
       selections.push({
         segment,
         selection: intersect(terms, from, Math.min(SEGMENT_SIZE, head.merged - base)),
       });
     }
-    const passing = recent.rows.filter((row) => row.number > head.low && matchesTests(row, tests));
+    const passing = recent.rows.filter((row) => row.number > low && matchesTests(row, tests));
     return new View({
       low: head.low,
       merged: head.merged,
@@ -325,5 +379,17 @@ export class RankedIndex {
   }
 }
 
-const bytesOf = (text: string | undefined): number =>
+const textBytes = (text: string | undefined): number =>
   text === undefined ? 0 : Buffer.byteLength(searchable(text));
+
+/** Bytes of an entry's terms that are not in `known`; adds them to it. A delta contains each term once. */
+function newTermBytes({ fields }: Entry, known: Set<string>): number {
+  let bytes = 0;
+  for (const [field, value] of Object.entries(fields)) {
+    const term = termOf(field, value);
+    if (known.has(term)) continue;
+    known.add(term);
+    bytes += Buffer.byteLength(term);
+  }
+  return bytes;
+}

@@ -2,22 +2,23 @@ import { KEYS_PER_BLOCK, positionOf } from "./block-positions.ts";
 import { applyOperations } from "./deltas.ts";
 import { copyOf, type Dense, type Postings, popcount, SEGMENT_SIZE, WORDS } from "./postings.ts";
 import { type JoinedTexts, searchTexts } from "./search-text.ts";
+import { matchesText, type TextTest } from "./text-filters.ts";
 
 /** Maximum number of cached results, about 10 KB each. */
 const FINDINGS_MAX = 256;
 const BLOCKS = SEGMENT_SIZE / KEYS_PER_BLOCK;
 const WORDS_PER_BLOCK = WORDS / BLOCKS;
 
-/** The matches of one needle in one segment, in its text blocks when they were searched. */
-export class NeedleMatches {
-  readonly #needle: string;
+/** The matches of one condition in one segment, in its text blocks when they were searched. */
+export class TextMatches {
+  readonly #test: TextTest;
   readonly #words = new Uint32Array(WORDS);
   /** The `until` of each block at that time; NaN for blocks that were not searched. */
   readonly #untils = new Float64Array(BLOCKS).fill(Number.NaN);
   #set: Dense | undefined;
 
-  constructor(needle: string) {
-    this.#needle = needle;
+  constructor(test: TextTest) {
+    this.#test = test;
   }
 
   /** Whether this version of a block was searched. */
@@ -28,7 +29,7 @@ export class NeedleMatches {
   search(chunk: number, until: number, texts: JoinedTexts): void {
     const words = this.#words;
     words.fill(0, chunk * WORDS_PER_BLOCK, (chunk + 1) * WORDS_PER_BLOCK);
-    searchTexts(texts, this.#needle, (offset) => {
+    searchTexts(texts, this.#test, (offset) => {
       const position = chunk * KEYS_PER_BLOCK + offset;
       words[position >>> 5] = (words[position >>> 5] ?? 0) | (1 << (position & 31));
     });
@@ -42,7 +43,7 @@ export class NeedleMatches {
     if (texts.size === 0) return this.#set;
     const operations = Array.from(texts, ([number, text]) => ({
       position: positionOf(number),
-      present: text.includes(this.#needle),
+      present: matchesText(text, this.#test),
     }));
     return applyOperations(copyOf(this.#set), operations);
   }
@@ -50,11 +51,11 @@ export class NeedleMatches {
 
 /** Recent search results: paging through a search searches only once. */
 export class SearchCache {
-  readonly #findings = new Map<string, NeedleMatches>();
+  readonly #findings = new Map<string, TextMatches>();
 
-  of(segment: number, needle: string): NeedleMatches {
-    const name = `${segment} ${needle}`;
-    const finding = this.#findings.get(name) ?? new NeedleMatches(needle);
+  of(segment: number, test: TextTest): TextMatches {
+    const name = `${segment} ${test.name}`;
+    const finding = this.#findings.get(name) ?? new TextMatches(test);
     this.#findings.delete(name);
     this.#findings.set(name, finding);
     for (const oldest of this.#findings.keys()) {

@@ -10,7 +10,7 @@ it("finds a needle inside a text, and never across two texts", () => {
       fc.pre(wanted !== "");
       const joined = joinTexts(texts.map(searchable));
       const found: number[] = [];
-      searchTexts(joined, toNeedle(wanted), (place) => found.push(place));
+      searchTexts(joined, { name: wanted, needle: toNeedle(wanted) }, (place) => found.push(place));
       const expected = texts.flatMap((one, place) =>
         one.toLowerCase().includes(wanted.toLowerCase()) ? [place] : [],
       );

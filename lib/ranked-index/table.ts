@@ -17,6 +17,8 @@ export interface IndexHead extends Key {
   readonly merged: number;
   readonly firstDelta: number;
   readonly nextDelta: number;
+  /** The sets of segments from this one on are spread over several partitions; missing if none are. */
+  readonly spreadFrom?: number;
   /** Segment -> `firstDelta` when its blocks were last written. */
   readonly changed: Readonly<Record<string, number>>;
   /** The same for texts that were in blocks before; missing if there are none. */
@@ -81,8 +83,39 @@ export function deltaKey(index: string, delta: number, slots: number): Key {
   return { pk: index, sk: `d#${String(delta % slots).padStart(4, "0")}` };
 }
 
-export function postingsKey(index: string, segment: number, term: string): Key {
-  return { pk: `${index}#${segment}`, sk: `p#${term}` };
+/** Partitions of a segment's sets where partitions have limits: a field with many values has as many sets. */
+const SET_SHARDS = 8;
+
+const isSpread = ({ spreadFrom }: Pick<IndexHead, "spreadFrom">, segment: number): boolean =>
+  spreadFrom !== undefined && segment >= spreadFrom;
+
+export function postingsKey(
+  index: string,
+  head: Pick<IndexHead, "spreadFrom">,
+  segment: number,
+  term: string,
+): Key {
+  const pk = `${index}#${segment}`;
+  return { pk: isSpread(head, segment) ? `${pk}#${shardOf(term)}` : pk, sk: `p#${term}` };
+}
+
+function shardOf(term: string): number {
+  let sum = 0;
+  for (let at = 0; at < term.length; at += 1) sum = (sum * 31 + term.charCodeAt(at)) % 65_521;
+  return sum % SET_SHARDS;
+}
+
+/** All partitions with data of a segment. */
+export function segmentPartitions(
+  index: string,
+  head: Pick<IndexHead, "spreadFrom">,
+  segment: number,
+): string[] {
+  const pk = `${index}#${segment}`;
+  const sets = isSpread(head, segment)
+    ? Array.from({ length: SET_SHARDS }, (_, shard) => `${pk}#${shard}`)
+    : [];
+  return [pk, ...sets];
 }
 
 /** Key of the block with the key of a number. */

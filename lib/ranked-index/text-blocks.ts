@@ -3,9 +3,10 @@ import type { Ports } from "../platform/ports.ts";
 import { chunkOf, firstOf, KEYS_PER_BLOCK } from "./block-positions.ts";
 import { type Block, fetchBlocks } from "./blocks.ts";
 import { SEGMENT_SIZE } from "./postings.ts";
-import { type NeedleMatches, SearchCache } from "./search-cache.ts";
+import { SearchCache, type TextMatches } from "./search-cache.ts";
 import { type JoinedTexts, joinTexts } from "./search-text.ts";
 import { type IndexHead, longTextKey, type Texts, textsKey } from "./table.ts";
+import type { TextTest } from "./text-filters.ts";
 import { segmentsOf } from "./view.ts";
 
 /** Blocks read concurrently. */
@@ -65,15 +66,15 @@ export class TextBlocks {
     return cached;
   }
 
-  /** Searches the blocks of all segments for needles, unless done before: segment -> matches of each needle. */
+  /** Tests the blocks of all segments, unless done before: segment -> matches of each condition. */
   async search(
     head: IndexHead,
-    needles: readonly string[],
-  ): Promise<ReadonlyMap<number, readonly NeedleMatches[]>> {
-    const found = new Map<number, readonly NeedleMatches[]>();
-    if (needles.length === 0) return found;
+    tests: readonly TextTest[],
+  ): Promise<ReadonlyMap<number, readonly TextMatches[]>> {
+    const found = new Map<number, readonly TextMatches[]>();
+    if (tests.length === 0) return found;
     for (const segment of segmentsOf(head.low, head.merged)) {
-      const findings = needles.map((needle) => this.#findings.of(segment, needle));
+      const findings = tests.map((test) => this.#findings.of(segment, test));
       found.set(segment, findings);
       const { blocks } = this.segment(head, segment);
       const unread: number[] = [];
@@ -93,7 +94,7 @@ export class TextBlocks {
   }
 
   /** Whether the matches cover the whole segment for this head. */
-  isWhole(head: IndexHead, segment: number, finding: NeedleMatches): boolean {
+  isWhole(head: IndexHead, segment: number, finding: TextMatches): boolean {
     const { blocks } = this.segment(head, segment);
     for (const chunk of chunksOf(head, segment)) {
       const block = blocks.get(chunk);
@@ -107,7 +108,7 @@ export class TextBlocks {
     head: IndexHead,
     segment: number,
     chunks: readonly number[],
-    findings: readonly NeedleMatches[],
+    findings: readonly TextMatches[],
   ): Promise<void> {
     const cached = this.segment(head, segment);
     const { asOf } = cached;

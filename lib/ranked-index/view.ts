@@ -1,8 +1,8 @@
 import { segmentOf } from "./block-positions.ts";
 import type { Row } from "./deltas.ts";
 import { SEGMENT_SIZE, type Selection } from "./postings.ts";
-import { toNeedle } from "./search-text.ts";
 import { termOf } from "./table.ts";
+import { matchesText, type RangeFilter, type TextFilter, type TextTest, toTextTest } from "./text-filters.ts";
 
 export interface FieldFilter {
   readonly field: string;
@@ -11,12 +11,7 @@ export interface FieldFilter {
   readonly negated?: boolean;
 }
 
-/** The records whose text contains this, ignoring case; the empty text matches every record. */
-export interface TextFilter {
-  readonly contains: string;
-}
-
-export type Filter = FieldFilter | TextFilter;
+export type Filter = FieldFilter | TextFilter | RangeFilter;
 
 export interface FoundRecord {
   readonly number: number;
@@ -32,24 +27,26 @@ export interface TermTest {
 /** The conditions of filters. */
 export interface Tests {
   readonly terms: readonly TermTest[];
-  /** Substrings of the text, normalized for search. */
-  readonly needles: readonly string[];
+  readonly texts: readonly TextTest[];
 }
 
 export function toTests(filters: readonly Filter[]): Tests {
   const terms: TermTest[] = [];
-  const needles = new Set<string>();
+  const texts = new Map<string, TextTest>();
   for (const filter of filters) {
-    if ("contains" in filter) needles.add(toNeedle(filter.contains));
-    else terms.push({ term: termOf(filter.field, filter.value), negated: filter.negated ?? false });
+    if ("field" in filter) {
+      terms.push({ term: termOf(filter.field, filter.value), negated: filter.negated ?? false });
+      continue;
+    }
+    const test = toTextTest(filter);
+    if (test !== undefined) texts.set(test.name, test);
   }
-  needles.delete("");
-  return { terms, needles: [...needles] };
+  return { terms, texts: [...texts.values()] };
 }
 
 export const matchesTests = ({ terms, text = "" }: Pick<Row, "terms" | "text">, tests: Tests): boolean =>
   tests.terms.every(({ term, negated }) => terms.includes(term) !== negated) &&
-  tests.needles.every((needle) => text.includes(needle));
+  tests.texts.every((test) => matchesText(text, test));
 
 /** The parts of a view, all of one instant. */
 export interface ViewParts {
@@ -83,6 +80,11 @@ export class View {
     this.total = parts.selections.reduce((sum, { selection }) => sum + selection.count, parts.passing.length);
   }
 
+  /** Records up to this number were removed. */
+  get low(): number {
+    return this.#parts.low;
+  }
+
   /** Numbers up to this one were in blocks. */
   get merged(): number {
     return this.#parts.merged;
@@ -105,6 +107,26 @@ export class View {
     const keys = await readKeys(numbers);
     const older = numbers.map((number, index) => ({ number, key: keys[index] ?? "" }));
     return [...found, ...older.filter(({ key }) => key !== "")];
+  }
+
+  /**
+   * The matching records, oldest first, at most `limit`, without those that were removed since; and the number up to
+   * which these are all.
+   */
+  async oldest(limit: number): Promise<{ readonly found: readonly FoundRecord[]; readonly last: number }> {
+    const { passing, selections, readKeys } = this.#parts;
+    const numbers: number[] = [];
+    for (const { segment, selection } of selections.toReversed()) {
+      const left = limit - numbers.length;
+      if (left <= 0) break;
+      const picked = selection.pick(Math.max(0, selection.count - left), left);
+      for (const position of picked.reverse()) numbers.push(segment * SEGMENT_SIZE + position + 1);
+    }
+    const keys = await readKeys(numbers);
+    const recent = passing.slice(0, limit - numbers.length);
+    const found = [...numbers.map((number, index) => ({ number, key: keys[index] ?? "" })), ...recent];
+    const last = found.length < limit ? this.last : (found.at(-1)?.number ?? this.last);
+    return { found: found.filter(({ key }) => key !== ""), last };
   }
 
   /** The keys of all records with a higher number. */

@@ -40,8 +40,8 @@ describe("blobs in S3", () => {
       .resolvesOnce({ Contents: [{ Key: "p/a" }, { Key: "p/b" }], NextContinuationToken: "next" })
       .resolvesOnce({ Contents: [{ Key: "p/c" }] });
     expect(await ports.blobs.list("p/", { limit: 5, after: "p/0" })).toEqual(["p/a", "p/b", "p/c"]);
-    const asked = s3.commandCalls(ListObjectsV2Command).map(({ args }) => args[0].input);
-    expect(asked).toMatchObject([
+    const requested = s3.commandCalls(ListObjectsV2Command).map(({ args }) => args[0].input);
+    expect(requested).toMatchObject([
       { Bucket: "home-blobs", Prefix: "p/", StartAfter: "p/0", MaxKeys: 5 },
       { ContinuationToken: "next", MaxKeys: 3 },
     ]);

@@ -29,10 +29,10 @@ const get = new GetItemCommand({ TableName: "items", Key: { pk: { S: "p" }, sk: 
 
 describe("the clients", () => {
   it("use the endpoints of the environment; an endpoint of one service overrides the common one", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const answer = (name: string): RequestListener => {
       return (request, response) => {
-        asked.push(`${name} ${request.url}`);
+        requested.push(`${name} ${request.url}`);
         response.setHeader("content-type", "application/x-amz-json-1.0").end("{}");
       };
     };
@@ -42,7 +42,7 @@ describe("the clients", () => {
     });
     await clients.dynamodb.send(get);
     await clients.s3.send(new GetObjectCommand({ Bucket: "bucket", Key: "a/b" }));
-    expect(asked).toEqual(["tables /", "all /bucket/a/b?x-id=GetObject"]);
+    expect(requested).toEqual(["tables /", "all /bucket/a/b?x-id=GetObject"]);
   });
 
   it("retry throttled requests", async () => {

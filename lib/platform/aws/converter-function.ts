@@ -1,6 +1,5 @@
-import { S3Client } from "@aws-sdk/client-s3";
+import { ContentError } from "../../conversion/content-error.ts";
 import { convert } from "../../conversion/convert.ts";
-import type { Blobs } from "../blobs.ts";
 import {
   baseBlob,
   type ConversionRequest,
@@ -10,21 +9,9 @@ import {
 } from "../conversions.ts";
 import type { Conversion } from "../converter.ts";
 import { jsonLog } from "../json-log.ts";
-import { awsBlobs } from "./blobs.ts";
-import { clientOptions, endpointOf } from "./clients.ts";
-import { systemPause } from "./retries.ts";
+import { type BlobsContext, openFunctionBlobs } from "./function-blobs.ts";
 
 const log = jsonLog();
-let opened: Blobs | undefined;
-
-function openBlobs(): Blobs {
-  const { env } = process;
-  const bucket = env["WEFT_BLOBS_BUCKET"];
-  if (!bucket) throw new Error("WEFT_BLOBS_BUCKET is not set");
-  const forcePathStyle = endpointOf(env, "S3") !== undefined;
-  const client = new S3Client({ ...clientOptions(env, "S3", 30_000, 4), forcePathStyle });
-  return awsBlobs({ client, bucket, pause: systemPause });
-}
 
 /**
  * The Lambda function that converts content and ends a conversion that exceeds its time or memory limit. Code that
@@ -32,12 +19,12 @@ function openBlobs(): Blobs {
  */
 export async function handler(
   { id, ...request }: ConversionRequest,
-  context?: { readonly weft?: { readonly blobs: Blobs } },
+  context?: BlobsContext,
 ): Promise<ConversionResponse> {
-  opened ??= context?.weft?.blobs ?? openBlobs();
-  const bytes = await opened.get(inputBlob(id));
+  const blobs = openFunctionBlobs(context);
+  const bytes = await blobs.get(inputBlob(id));
   const { to } = request;
-  const base = to === "update" ? await opened.get(baseBlob(id)) : undefined;
+  const base = to === "update" ? await blobs.get(baseBlob(id)) : undefined;
   if (bytes === undefined || (to === "update" && base === undefined))
     throw new Error("the content to convert is missing");
   let made: string | Uint8Array;
@@ -45,8 +32,8 @@ export async function handler(
     made = await convert({ ...request, bytes, base } as Conversion);
   } catch (error) {
     log.info("converting content failed", { why: String(error).slice(0, 500) });
-    return { ok: false };
+    return { ok: false, ...(error instanceof ContentError ? { message: error.message } : {}) };
   }
-  await opened.put(outputBlob(id), made);
+  await blobs.put(outputBlob(id), made);
   return { ok: true };
 }

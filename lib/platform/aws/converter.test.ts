@@ -1,11 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { S3Client } from "@aws-sdk/client-s3";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { baseBlob, inputBlob, outputBlob } from "../conversions.ts";
 import { openBlobs } from "../embedded/blobs.ts";
 import { silentLog, temporaryFolder } from "../embedded/test-platform.ts";
-import { awsConverter, type Invoke } from "./converter.ts";
+import { awsConverter } from "./converter.ts";
+import type { Invoke } from "./isolated-function.ts";
 import { lambdaInvoke } from "./lambda-invoke.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -17,15 +19,15 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 const converter = (invoke: Invoke) =>
-  awsConverter({ blobs, log: silentLog, ids: { random: () => "one" }, open: async () => invoke });
+  awsConverter({ blobs, log: silentLog, ids: { random: () => "one" }, invoke });
 const bytes = Buffer.from("text");
 
 describe("a conversion by a function of its own", () => {
   it("passes its input and output as blobs and deletes them", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const bases: unknown[] = [];
     const { convert } = converter(async (payload) => {
-      asked.push(payload);
+      requested.push(payload);
       const base = await blobs.get(baseBlob("one"));
       bases.push(base && new Uint8Array(base));
       const given = Buffer.from((await blobs.get(inputBlob("one"))) ?? []).toString();
@@ -40,9 +42,9 @@ describe("a conversion by a function of its own", () => {
     const base = Buffer.from("state");
     const update = await convert({ from: "markdown", bytes, to: "update", base, append: true });
     expect(update).toEqual({ ok: true, value: new Uint8Array(Buffer.from("<p>text</p>")) });
-    expect(asked[2]).toBe('{"id":"one","from":"markdown","to":"update","append":true}');
+    expect(requested[2]).toBe('{"id":"one","from":"markdown","to":"update","append":true}');
     expect(bases).toEqual([undefined, undefined, new Uint8Array(base)]);
-    expect(asked[0]).toBe('{"id":"one","from":"plain","to":"html"}');
+    expect(requested[0]).toBe('{"id":"one","from":"plain","to":"html"}');
     expect(await blobs.list("")).toEqual([]);
   });
 
@@ -63,27 +65,6 @@ describe("a conversion by a function of its own", () => {
     });
     expect(await blobs.list("")).toEqual([]);
   });
-
-  it("opens the Lambda client with the first conversion, and again after a failure", async () => {
-    const ways: Invoke[] = [];
-    const { convert } = awsConverter({
-      blobs,
-      log: silentLog,
-      ids: { random: () => "one" },
-      open: async () => {
-        const way: Invoke = async () => ({ answer: '{"ok":false}' });
-        ways.push(way);
-        if (ways.length === 1) throw new Error("not yet");
-        return way;
-      },
-    });
-    const conversion = { from: "plain", bytes, to: "html" } as const;
-    await expect(convert(conversion)).rejects.toThrow("not yet");
-    expect(await convert(conversion)).toEqual({ ok: false, reason: "refused" });
-    expect(await convert(conversion)).toEqual({ ok: false, reason: "refused" });
-    expect(ways).toHaveLength(2);
-    expect(await blobs.list("")).toEqual([]);
-  });
 });
 
 describe("a call of a function", () => {
@@ -102,16 +83,17 @@ describe("a call of a function", () => {
       server.closeAllConnections();
     });
     const { port } = server.address() as AddressInfo;
-    const account = { AWS_ACCESS_KEY_ID: "none", AWS_SECRET_ACCESS_KEY: "none" };
-    const before = { ...process.env };
-    Object.assign(process.env, account);
-    onTestFinished(() => {
-      for (const name of Object.keys(account)) {
-        if (before[name] === undefined) delete process.env[name];
-        else process.env[name] = before[name];
-      }
+    const client = new S3Client({
+      region: "eu-west-1",
+      credentials: { accessKeyId: "none", secretAccessKey: "none" },
     });
-    const invoke = lambdaInvoke({ AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}` }, "weft-converter");
+    const invoke = lambdaInvoke({
+      environment: { AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}` },
+      signing: client.config,
+      name: "weft-converter",
+      timeoutSeconds: 25,
+      pause: async () => undefined,
+    });
     answer = { status: 200, body: '{"ok":true}' };
     expect(await invoke('{"id":"a"}')).toEqual({ answer: '{"ok":true}' });
     expect(seen).toEqual(['POST /2015-03-31/functions/weft-converter/invocations {"id":"a"}']);

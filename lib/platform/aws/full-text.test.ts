@@ -39,7 +39,8 @@ describe("full-text search over tables", () => {
   });
   const many = (prefix: string): string => Array.from({ length: 250 }, (_, at) => `${prefix}${at}`).join(" ");
   const has = async (word: string): Promise<boolean> =>
-    (await tableFullText(tables()).find([{ words: [word], isPrefix: false }], ["interrupted"])).size > 0;
+    (await tableFullText(tables()).find([{ words: [word], isPrefix: false }], [{ id: "interrupted" }]))[0] !==
+    undefined;
 
   it("completes a change of many words that was interrupted", async () => {
     const fullText = tableFullText(tables());

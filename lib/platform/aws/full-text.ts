@@ -1,6 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { FullText, NewText, TextPlace, TextTerm, TextWords } from "../full-text.ts";
 import { postingsTable, textsTable } from "../full-text-tables.ts";
+import { compressTextData, decompressTextData } from "../stored-text-data.ts";
 import type { Key, Tables, Write } from "../tables.ts";
 import { findPlace } from "../text-match.ts";
 
@@ -40,11 +41,17 @@ export function tableFullText(tables: Tables): FullText {
     get: async (ids) => {
       const items = await tables.batchGet(textsTable, ids.map(textKey));
       return items.flatMap(({ pk, version, data }) =>
-        version === undefined || data === undefined ? [] : [{ id: pk, version, data }],
+        version === undefined || data === undefined
+          ? []
+          : [{ id: pk, version, data: decompressTextData(data) }],
       );
     },
     put: (text, replaces) => putText(tables, text, replaces),
-    find: (terms, ids) => findTexts(tables, terms, ids),
+    find: async (terms, among) => {
+      const ids = among.map(({ id }) => id);
+      const found = await findTexts(tables, terms, ids);
+      return ids.map((id) => found.get(id));
+    },
   };
 }
 
@@ -62,6 +69,7 @@ async function putText(
   if (stored.version !== replaces) return false;
   const after = postingsOf(words);
   const changes = planChanges(id, stored, after);
+  const compressed = compressTextData(data);
   const putVersion = (next: string, bytes: Uint8Array, before: string | undefined): Write => ({
     op: "put",
     table: textsTable,
@@ -70,7 +78,7 @@ async function putText(
   });
   const putWords: Write = { op: "put", table: textsTable, item: { ...wordsKey(id), words: compress(words) } };
   if (changes.length <= WRITES_MAX && stored.unfinished.length === 0)
-    return (await tables.write([putVersion(version, data, replaces), putWords, ...changes])).ok;
+    return (await tables.write([putVersion(version, compressed, replaces), putWords, ...changes])).ok;
   const during = `${version}/unfinished`;
   const unfinished = compress([...new Set([...after.keys(), ...stored.unfinished])]);
   const begun = await tables.write([
@@ -82,12 +90,13 @@ async function putText(
   for (let at = 0; at < changes.length; at += WRITES_MAX)
     if (!(await tables.write([check, ...changes.slice(at, at + WRITES_MAX)])).ok) return false;
   const end: Write = { op: "delete", table: textsTable, key: unfinishedKey(id) };
-  return (await tables.write([putVersion(version, data, during), putWords, end])).ok;
+  return (await tables.write([putVersion(version, compressed, during), putWords, end])).ok;
 }
 
 /** A text as stored, with its words and those that an interrupted change may have written. */
 interface TextState {
   readonly version: string | undefined;
+  /** Compressed. */
   readonly data: Uint8Array;
   readonly words: TextWords;
   readonly unfinished: readonly string[];

@@ -1,24 +1,79 @@
-import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import { CONVERSION_SECONDS } from "../conversions.ts";
-import { clientOptions, type Environment } from "./clients.ts";
-import type { Invoke } from "./converter.ts";
-import { withFaults } from "./faults.ts";
+import type { S3Client } from "@aws-sdk/client-s3";
+import { SignatureV4 } from "@smithy/signature-v4";
+import { PlatformFault } from "../faults.ts";
+import { type Environment, endpointOf } from "./clients.ts";
+import { toFault } from "./faults.ts";
+import type { Invoke } from "./isolated-function.ts";
+import type { Pause } from "./retries.ts";
 
-const ATTEMPTS = 2;
+/** Before the second attempt. */
+const PAUSE_MS = 200;
+/** In addition to the function's timeout, milliseconds. */
 const MORE_MS = 5_000;
-const SOCKETS = 16;
+
+export interface LambdaFunction {
+  readonly environment: Environment;
+  /** Any client's: the region and the credentials are the same for all services. */
+  readonly signing: Pick<S3Client["config"], "region" | "credentials" | "sha256">;
+  readonly name: string;
+  /** Timeout of the function. */
+  readonly timeoutSeconds: number;
+  readonly pause: Pause;
+}
 
 /**
- * Invokes a Lambda function synchronously. Loaded only for conversions, because nothing else needs the Lambda client.
+ * Invokes a Lambda function synchronously, with a signed request: the SDK's client of Lambda would be a fifth of each
+ * bundle. A request that fails in the service is repeated once. Choice: infra/decisions/0130.
  */
-export function lambdaInvoke(environment: Environment, name: string): Invoke {
-  const patience = { attempts: ATTEMPTS };
-  const timeoutMs = CONVERSION_SECONDS * 1000 + MORE_MS;
-  const client = new LambdaClient(clientOptions(environment, "LAMBDA", timeoutMs, SOCKETS, { patience }));
-  return async (payload) => {
-    const command = new InvokeCommand({ FunctionName: name, Payload: Buffer.from(payload) });
-    const { FunctionError, Payload } = await withFaults(() => client.send(command));
-    const answer = Buffer.from(Payload ?? []).toString();
-    return FunctionError === undefined ? { answer } : { failed: answer };
+export function lambdaInvoke({ environment, signing, name, timeoutSeconds, pause }: LambdaFunction): Invoke {
+  const { region, credentials, sha256 } = signing;
+  const signer = new SignatureV4({ service: "lambda", region, credentials, sha256 });
+
+  const send = async (body: string): Promise<Response> => {
+    const endpoint = endpointOf(environment, "LAMBDA") ?? publicEndpoint(await region());
+    const { protocol, host, hostname, port, pathname, href } = new URL(
+      `/2015-03-31/functions/${name}/invocations`,
+      endpoint,
+    );
+    const { headers } = await signer.sign({
+      method: "POST",
+      protocol,
+      hostname,
+      ...(port === "" ? {} : { port: Number(port) }),
+      path: pathname,
+      query: {},
+      headers: { host, "content-type": "application/json" },
+      body,
+    });
+    const signal = AbortSignal.timeout(timeoutSeconds * 1000 + MORE_MS);
+    return fetch(href, { method: "POST", headers, body, signal });
   };
+
+  const attempt: Invoke = async (payload) => {
+    try {
+      const response = await send(payload);
+      const answer = await response.text();
+      if (response.ok) return response.headers.has("x-amz-function-error") ? { failed: answer } : { answer };
+      throw Object.assign(new Error(`Lambda responded ${response.status}: ${answer.slice(0, 500)}`), {
+        $metadata: { httpStatusCode: response.status },
+      });
+    } catch (error) {
+      // The cause of a failed fetch is the error of the network.
+      throw toFault(error instanceof TypeError ? (error.cause ?? error) : error);
+    }
+  };
+
+  return async (payload) => {
+    try {
+      return await attempt(payload);
+    } catch (error) {
+      if (!(error instanceof PlatformFault)) throw error;
+      await pause(PAUSE_MS * (1 + Math.random()));
+      return attempt(payload);
+    }
+  };
+}
+
+function publicEndpoint(region: string): string {
+  return `https://lambda.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
 }

@@ -1,13 +1,18 @@
-import { converterName } from "../conversions.ts";
+import { CONVERSION_SECONDS, converterName } from "../conversions.ts";
 import type { Converter } from "../converter.ts";
 import { PlatformFault } from "../faults.ts";
 import type { Log } from "../log.ts";
 import type { Ports } from "../ports.ts";
+import type { Renderer } from "../renderer.ts";
+import { RENDERING_SECONDS, rendererName } from "../renderings.ts";
 import type { Resources } from "../resources.ts";
 import type { Secrets } from "../secrets.ts";
-import type { Environment } from "./clients.ts";
+import { awsClients, type Environment } from "./clients.ts";
 import { awsConverter } from "./converter.ts";
+import { lambdaInvoke } from "./lambda-invoke.ts";
 import { openAws } from "./platform.ts";
+import { awsRenderer } from "./renderer.ts";
+import { systemPause } from "./retries.ts";
 import { type BundledScripts, bundledScripts } from "./scripts.ts";
 
 export interface LambdaPlatformOptions {
@@ -23,6 +28,7 @@ export interface LambdaPlatformOptions {
 export interface LambdaPlatform {
   readonly ports: Ports;
   readonly converter: Converter;
+  readonly renderer: Renderer;
 }
 
 /**
@@ -31,25 +37,25 @@ export interface LambdaPlatform {
  */
 export async function openLambdaPlatform(options: LambdaPlatformOptions): Promise<LambdaPlatform> {
   const { stack, resources, log, environment, secrets } = options;
+  const clients = awsClients(environment);
   const { ports } = await openAws({
     stack,
     resources,
     log,
     environment,
     secrets,
+    clients,
     commands: { run: () => Promise.reject(commandRefused()) },
     scripts: bundledScripts(options.scripts),
   });
-  const converter = awsConverter({
-    blobs: ports.blobs,
-    ids: ports.ids,
-    log,
-    open: async () => {
-      const { lambdaInvoke } = await import("#lib/platform/aws/lambda-invoke.ts");
-      return lambdaInvoke(environment, converterName(stack));
-    },
-  });
-  return { ports, converter };
+  const { blobs, ids } = ports;
+  const invoker = (name: string, timeoutSeconds: number) =>
+    lambdaInvoke({ environment, signing: clients.s3.config, name, timeoutSeconds, pause: systemPause });
+  return {
+    ports,
+    converter: awsConverter({ blobs, ids, log, invoke: invoker(converterName(stack), CONVERSION_SECONDS) }),
+    renderer: awsRenderer({ blobs, ids, log, invoke: invoker(rendererName(stack), RENDERING_SECONDS) }),
+  };
 }
 
 const commandRefused = (): PlatformFault =>

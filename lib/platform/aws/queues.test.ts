@@ -104,8 +104,8 @@ describe("a queue URL", () => {
     });
     await ports.queues.send(FIFO, [{ body: "a", groupId: "g" }]);
     await ports.queues.send(FIFO, [{ body: "b", groupId: "g" }]);
-    const asked = sqs.commandCalls(GetQueueUrlCommand).map(({ args }) => args[0].input.QueueName);
-    expect(asked).toEqual(["home-contract-fifo.fifo", "home-contract-fifo.fifo"]);
+    const requested = sqs.commandCalls(GetQueueUrlCommand).map(({ args }) => args[0].input.QueueName);
+    expect(requested).toEqual(["home-contract-fifo.fifo", "home-contract-fifo.fifo"]);
   });
 
   it("is never requested for a queue that the template does not declare", async () => {

@@ -1,7 +1,6 @@
 /** The threads that evaluate scripts in a function of Lambda: a bundle of its own, beside the function's. */
-import { PlatformFault } from "../faults.ts";
+import { runInPool } from "../scripts/run-in-pool.ts";
 import type { Exec } from "../scripts/script-job.ts";
-import { toMessage, toOutcome } from "../scripts/script-messages.ts";
 import { ScriptPool } from "../scripts/script-pool.ts";
 import type { Scripts } from "../scripts.ts";
 import type { BundledScripts } from "./scripts.ts";
@@ -27,14 +26,5 @@ export async function openScripts({ folder, functionsModule }: BundledScripts): 
     mostThreads: MOST_THREADS,
     keptGuests: KEPT_GUESTS,
   });
-  return {
-    run: async (request) => {
-      const { signal = new AbortController().signal } = request;
-      const reply = await pool.run(toMessage(request), signal, request.callHost).catch((cause: unknown) => {
-        const detail = cause instanceof Error ? cause.message : String(cause);
-        throw new PlatformFault("unavailable", detail, { cause });
-      });
-      return toOutcome(reply);
-    },
-  };
+  return { run: (request) => runInPool(pool, request) };
 }

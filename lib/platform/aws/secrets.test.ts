@@ -15,15 +15,15 @@ function open(parameters: Record<string, string>, path: string | undefined = "/w
     }
     return { Parameter: { Value: parameters[Name] } };
   });
-  const asked = () => mock.commandCalls(GetParameterCommand).map(({ args }) => args[0].input.Name);
+  const requested = () => mock.commandCalls(GetParameterCommand).map(({ args }) => args[0].input.Name);
   const time = { now: 1_000_000 };
   const secrets = storedSecrets({ client, path, clock: { now: () => time.now } });
-  return { secrets, asked, time, mock };
+  return { secrets, requested, time, mock };
 }
 
 describe("secrets of the parameter store", () => {
   it("are parameters under the path, and are redacted once they have been read", async () => {
-    const { secrets, asked } = open({
+    const { secrets, requested } = open({
       "/weft/secrets/TOKEN": "hunter22",
       "/weft/secrets/OTHER": "swordfish",
     });
@@ -32,22 +32,22 @@ describe("secrets of the parameter store", () => {
     expect(await secrets.get("TOKEN")).toBe("hunter22");
     expect(await secrets.get("OTHER")).toBe("swordfish");
     expect(secrets.redact("a hunter22 and a swordfish")).toBe("a *** and a ***");
-    expect(asked()).toEqual(["/weft/secrets/TOKEN", "/weft/secrets/OTHER"]);
+    expect(requested()).toEqual(["/weft/secrets/TOKEN", "/weft/secrets/OTHER"]);
   });
 
   it("are read again after a minute, and an old value stays redacted", async () => {
     const parameters = { "/weft/secrets/TOKEN": "hunter22" };
-    const { secrets, asked, time } = open(parameters);
+    const { secrets, requested, time } = open(parameters);
     expect(await Promise.all([secrets.get("TOKEN"), secrets.get("TOKEN")])).toEqual(["hunter22", "hunter22"]);
     parameters["/weft/secrets/TOKEN"] = "swordfish";
 
     time.now += 59_999;
     expect(await secrets.get("TOKEN")).toBe("hunter22");
-    expect(asked()).toHaveLength(1);
+    expect(requested()).toHaveLength(1);
 
     time.now += 1;
     expect(await secrets.get("TOKEN")).toBe("swordfish");
-    expect(asked()).toHaveLength(2);
+    expect(requested()).toHaveLength(2);
     expect(secrets.redact("hunter22 swordfish")).toBe("*** ***");
   });
 
@@ -61,11 +61,11 @@ describe("secrets of the parameter store", () => {
   });
 
   it.each(["a/b", "../access-token", "TOKEN:1", "", "a b", "x".repeat(513)])(
-    "cannot be called %j, which is not asked for",
+    "rejects the name %j without a request",
     async (name) => {
-      const { secrets, asked } = open({});
+      const { secrets, requested } = open({});
       expect(await secrets.get(name)).toBeUndefined();
-      expect(asked()).toEqual([]);
+      expect(requested()).toEqual([]);
     },
   );
 

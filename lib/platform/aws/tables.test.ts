@@ -140,10 +140,10 @@ describe("a batch of reads", () => {
       .resolvesOnce({ Responses: { "home-contract-items": [key("c"), key("a")] } });
     const keys = ["a", "b", "c", "a"].map((sk) => ({ pk: "p", sk }));
     expect((await ports.tables.batchGet(table, keys)).map(({ sk }) => sk)).toEqual(["a", "b", "c", "a"]);
-    const asked = dynamodb
+    const requested = dynamodb
       .commandCalls(BatchGetItemCommand)
       .map(({ args }) => args[0].input.RequestItems?.["home-contract-items"]?.Keys);
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       [key("a"), key("b"), key("c")],
       [key("a"), key("c")],
     ]);
@@ -227,9 +227,9 @@ describe("a scan", () => {
       cursor = page.cursor;
     } while (cursor !== undefined);
     expect(keys).toEqual([["a"], [], ["b"]]);
-    const asked = dynamodb.commandCalls(ScanCommand).map(({ args }) => args[0].input);
-    expect(asked.map(({ ExclusiveStartKey }) => ExclusiveStartKey)).toEqual([undefined, a, b]);
-    expect(asked[0]).toMatchObject({ ConsistentRead: true, Limit: 1 });
+    const requested = dynamodb.commandCalls(ScanCommand).map(({ args }) => args[0].input);
+    expect(requested.map(({ ExclusiveStartKey }) => ExclusiveStartKey)).toEqual([undefined, a, b]);
+    expect(requested[0]).toMatchObject({ ConsistentRead: true, Limit: 1 });
     await expect(ports.tables.scan(table, { limit: 1, cursor: "x" })).rejects.toMatchObject({
       code: "cursor_invalid",
     });

@@ -76,6 +76,7 @@ export function awsTables(options: {
   };
 
   const port: Tables = {
+    partitionLimits: true,
     get: async <Item extends Key>(table: TableSpec<Item>, key: Key) => {
       const { physical } = layoutFor(table.name);
       checkKey(key);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { constants, createReadStream } from "node:fs";
+import { constants, createReadStream, createWriteStream } from "node:fs";
 import {
   copyFile,
   type FileHandle,
@@ -14,6 +14,7 @@ import {
   unlink,
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { type Blobs, UPLOADS_DAYS, UPLOADS_PREFIX, type UploadReceiver } from "../blobs.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { PlatformFault } from "../faults.ts";
@@ -26,6 +27,8 @@ const PART = /^[A-Za-z0-9._-]{1,200}$/;
 /** Suffix of blob files. It cannot occur in a key, so `a` and `a/b` can both exist. */
 const FILE_END = "~";
 const CHUNK_BYTES = 64 * 1024;
+/** Bytes of a stream that are collected while others are written, so that many chunks take few writes. */
+const WRITE_AHEAD_BYTES = 1024 * 1024;
 const TRIES = 5;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -211,14 +214,16 @@ export async function openBlobs(
     },
     putStream: async (key, source) => {
       let bytes = 0;
-      await store(key, (path) =>
-        written(path, async (file) => {
-          for await (const chunk of source) {
-            await file.writeFile(chunk);
-            bytes += chunk.length;
-          }
-        }),
-      );
+      await store(key, async (path) => {
+        const file = createWriteStream(path, {
+          flags: "wx",
+          mode: 0o600,
+          flush: true,
+          highWaterMark: WRITE_AHEAD_BYTES,
+        });
+        await pipeline(source, file);
+        bytes = file.bytesWritten;
+      });
       return bytes;
     },
     putFile: async (key, source) => {

@@ -50,9 +50,23 @@ export function ruleMessage(body: string, rule: string, fifo: boolean): Outgoing
   return fifo ? { body, groupId: rule } : { body };
 }
 
+/** The message of an envelope, whose size counts. Throws `limit_exceeded` above 1 MB. */
+function bodyOf(event: BusEnvelope): string {
+  const body = JSON.stringify(event);
+  if (exceedsLimit("busEntryBytes", body)) {
+    throw limitFault("busEntryBytes", `the event ${event["detail-type"]}`, Buffer.byteLength(body));
+  }
+  return body;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Fields that a pattern can test without an envelope. */
+const ENTRY_FIELDS: ReadonlySet<string> = new Set(["source", "detail-type", "detail"]);
+
 interface CompiledRule extends RuleResource {
+  /** Whether the pattern tests fields that only the envelope has. */
+  readonly needsEnvelope: boolean;
   readonly matches: (event: Fields) => boolean;
   /** Whether the rule could match an event of this source and type. */
   readonly hears: (event: Fields) => boolean;
@@ -66,6 +80,7 @@ function compileRule(rule: RuleResource): CompiledRule {
   };
   return {
     ...rule,
+    needsEnvelope: Object.keys(rule.pattern).some((field) => !ENTRY_FIELDS.has(field)),
     matches: compilePattern(rule.pattern),
     hears: Object.keys(head).length === 0 ? () => true : compilePattern(head),
   };
@@ -87,35 +102,51 @@ export function embeddedBus(options: {
     }
   }
 
-  // One entry per type of events and commands.
-  const heard = new Map<string, readonly CompiledRule[]>();
+  // One entry per source, and per type of its events or commands.
+  const heard = new Map<string, Map<string, readonly CompiledRule[]>>();
   const rulesOf = (source: string, detailType: string): readonly CompiledRule[] => {
-    const name = JSON.stringify([source, detailType]);
-    const known = heard.get(name);
+    const known = heard.get(source)?.get(detailType);
     if (known !== undefined) return known;
     const found = rules.filter(({ hears }) => hears({ source, "detail-type": detailType }));
-    heard.set(name, found);
+    const ofSource = heard.get(source) ?? new Map<string, readonly CompiledRule[]>();
+    heard.set(source, ofSource.set(detailType, found));
     return found;
   };
-  const prepareOne = ({ source, detailType, detail }: BusEntry): PreparedSend[] => {
-    const event = envelope(clock.now(), source, detailType, [], detail);
-    const body = JSON.stringify(event);
-    // The size includes the envelope, because the envelope must fit into a message.
-    if (exceedsLimit("busEntryBytes", body)) {
-      throw limitFault("busEntryBytes", `the event ${detailType}`, Buffer.byteLength(body));
-    }
-    const fields: Readonly<Record<string, unknown>> = { ...event };
-    return rulesOf(source, detailType)
-      .filter(({ matches }) => matches(fields))
-      .flatMap(({ name, queues: targets }) =>
-        targets.map((target) =>
-          queues.prepareEvent(target, detailType, ruleMessage(body, name, queues.isFifo(target))),
-        ),
-      );
+  /** `waiting` are the queues that an earlier entry of the same commit wakes, by detail type. */
+  const prepareOne = (entry: BusEntry, waiting: Set<string>): PreparedSend[] => {
+    const { source, detailType, detail } = entry;
+    const heardBy = rulesOf(source, detailType);
+    let made: BusEnvelope | undefined;
+    const event = (): BusEnvelope => {
+      made ??= envelope(clock.now(), source, detailType, [], detail);
+      return made;
+    };
+    let text: string | undefined;
+    const body = (): string => {
+      text ??= bodyOf(event());
+      return text;
+    };
+    const needsEnvelope = heardBy.some((rule) => rule.needsEnvelope);
+    const fields: Fields = needsEnvelope ? { ...event() } : { source, "detail-type": detailType, detail };
+    const matching = heardBy.filter(({ matches }) => matches(fields));
+    // Its size is checked even if nobody receives it.
+    if (matching.length === 0) body();
+    return matching.flatMap(({ name, queues: targets }) =>
+      targets.flatMap((target) => {
+        if (queues.coalesces(target, detailType)) {
+          const mark = `${detailType} ${target}`;
+          if (waiting.has(mark)) return [];
+          waiting.add(mark);
+        }
+        const message = (): OutgoingMessage => ruleMessage(body(), name, queues.isFifo(target));
+        return queues.prepareEvent(target, detailType, message);
+      }),
+    );
   };
   const prepare = (entries: readonly BusEntry[]): readonly PreparedSend[] => {
     recordValue("busBatchEntries", entries.length);
-    return entries.flatMap(prepareOne);
+    const waiting = new Set<string>();
+    return entries.flatMap((entry) => prepareOne(entry, waiting));
   };
   const send = (tx: Tx, prepared: readonly PreparedSend[]): void => {
     for (const one of prepared) queues.send(tx, one);

@@ -108,7 +108,7 @@ export function hostilePorts(ports: Ports, options: HostileOptions, resources: R
     fullText: {
       get: (ids) => read(() => fullText.get(ids)),
       put: (text, replaces) => commit(() => fullText.put(text, replaces)),
-      find: (terms, ids) => read(() => fullText.find(terms, ids)),
+      find: (terms, among) => read(() => fullText.find(terms, among)),
     },
     blobs: {
       put: (key, data) => commit(() => blobs.put(key, data)),

@@ -1,3 +1,4 @@
+import { closeSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -19,7 +20,7 @@ it("syncs a commit that was made during a sync, although nobody waits for it", a
   };
   try {
     log.committed();
-    log.onceDurable([() => undefined], true);
+    log.onceDurable(Array.from({ length: 3 }, () => () => undefined));
     expect(log.isRunning).toBe(true);
     log.committed();
     // The timer of the commit elapses before the running sync ends.
@@ -28,7 +29,7 @@ it("syncs a commit that was made during a sync, although nobody waits for it", a
     vi.advanceTimersByTime(50);
     await finished();
     let isDurable = false;
-    log.onceDurable([() => (isDurable = true)], true);
+    log.onceDurable([() => (isDurable = true)]);
     // Called at once, so everything is on disk.
     expect(isDurable).toBe(true);
   } finally {
@@ -37,3 +38,45 @@ it("syncs a commit that was made during a sync, although nobody waits for it", a
     await folder.remove();
   }
 });
+
+it.runIf(process.platform === "linux")(
+  "a sync that fails ends the process, and calls nobody back",
+  async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder.path, "weft.db");
+    const database = new DatabaseSync(path);
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER)");
+    const log = new LogSync(path);
+    const handlers = process.listeners("uncaughtException");
+    try {
+      log.committed();
+      await new Promise<void>((resolve) => log.onceDurable([resolve]));
+      for (const file of openFiles(`${path}-wal`)) closeSync(file);
+      process.removeAllListeners("uncaughtException");
+      const ending = new Promise<Error>((resolve) => process.once("uncaughtException", resolve));
+      const calledBack = vi.fn();
+      log.committed();
+      log.onceDurable([calledBack]);
+      expect(await ending).toMatchObject({ code: "EBADF", syscall: "fdatasync" });
+      expect(calledBack).not.toHaveBeenCalled();
+    } finally {
+      process.removeAllListeners("uncaughtException");
+      for (const handler of handlers) process.on("uncaughtException", handler);
+      await folder.remove();
+    }
+  },
+);
+
+/** The descriptors of this process that read a file. SQLite opens it for writing, too. */
+function openFiles(path: string): number[] {
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((file) => {
+      try {
+        const flags = readFileSync(`/proc/self/fdinfo/${file}`, "utf8");
+        return readlinkSync(`/proc/self/fd/${file}`) === path && /^flags:\s*0?\d*0$/m.test(flags);
+      } catch {
+        return false;
+      }
+    });
+}

@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 /** Milliseconds after which commits that nobody waits for are synced. */
 const SYNC_AFTER_MS = 50;
 /**
- * A sync runs in the event loop if no response waits for it, at most this many callbacks do, and the last sync took at
- * most this many milliseconds: passing it to a thread and back would take longer.
+ * A sync runs in the event loop if at most this many callbacks wait for it and the last sync took at most this many
+ * milliseconds: passing it to a thread and back would take longer.
  */
 const BLOCKING_CALLBACKS_MAX = 2;
 const BLOCKING_MS_MAX = 0.5;
@@ -24,8 +24,6 @@ export class LogSync {
   #running: (() => void)[] | undefined;
   /** Callbacks of the sync after it. */
   #next: (() => void)[] = [];
-  /** Whether a response waits for the next sync. */
-  #hasResponse = false;
   #lastMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -48,11 +46,10 @@ export class LogSync {
   }
 
   /** Calls back when all earlier commits are on disk: now if they already are. */
-  onceDurable(callbacks: readonly (() => void)[], isResponse: boolean): void {
+  onceDurable(callbacks: readonly (() => void)[]): void {
     if (callbacks.length === 0) return;
     if (this.#hasCommits) {
       this.#next.push(...callbacks);
-      this.#hasResponse ||= isResponse;
       this.#start();
     } else for (const callback of callbacks) this.afterSync(callback);
   }
@@ -86,11 +83,16 @@ export class LogSync {
       this.#lastMs = performance.now() - startedAt;
       this.#end(error);
     };
-    const isFast = this.#running.length <= BLOCKING_CALLBACKS_MAX && this.#lastMs <= BLOCKING_MS_MAX;
-    const isBlocking = isFast && !this.#hasResponse;
-    this.#hasResponse = false;
-    if (isBlocking) {
-      fdatasyncSync(this.#log);
+    if (this.#running.length <= BLOCKING_CALLBACKS_MAX && this.#lastMs <= BLOCKING_MS_MAX) {
+      try {
+        fdatasyncSync(this.#log);
+      } catch (error) {
+        // Not into a caller, who would continue: it ends the process.
+        setImmediate(() => {
+          throw error;
+        });
+        return;
+      }
       end(null);
     } else fdatasync(this.#log, end);
   }

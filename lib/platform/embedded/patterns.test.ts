@@ -112,8 +112,8 @@ describe("event patterns", () => {
 
   it("runs in linear time where backtracking would not end", () => {
     const matches = compilePattern({ field: [{ wildcard: `${"*a".repeat(30)}*b` }] });
-    const start = performance.now();
+    const start = process.cpuUsage().user;
     expect(matches({ field: "a".repeat(100_000) })).toBe(false);
-    expect(performance.now() - start).toBeLessThan(200);
+    expect(process.cpuUsage().user - start).toBeLessThan(200_000);
   });
 });

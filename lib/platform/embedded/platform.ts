@@ -13,7 +13,8 @@ import { openBlobs } from "./blobs.ts";
 import { embeddedBus } from "./bus.ts";
 import { openDatabase } from "./check-database.ts";
 import { embeddedClaims } from "./claims.ts";
-import { embeddedFullText } from "./full-text.ts";
+import { fullTextThread } from "./full-text/client.ts";
+import { dropOldIndex } from "./full-text/old-index.ts";
 import { type HostileOptions, hostilePorts } from "./hostile.ts";
 import { lockDataFolder } from "./lock.ts";
 import { embeddedOutbox } from "./outbox.ts";
@@ -94,7 +95,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
     undo.push(() => store.close());
     const { receiver, ...blobs } = await openBlobs(dataDir, clock, observe);
     const secrets = options.secrets ?? fileSecrets(dataDir);
-    const { tables, queues, bus, scheduler, timers, fullText } = store.defineTogether(() => {
+    const { tables, queues, bus, scheduler, timers } = store.defineTogether(() => {
       const queues = embeddedQueues({ store, clock, log, resources: resources.queues });
       undo.push(() => queues.close());
       const scheduler = startScheduler({ store, clock, log, schedules: resources.schedules, queues });
@@ -105,9 +106,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
         bus: embeddedBus({ store, clock, rules: resources.rules, queues }),
         scheduler,
         timers: embeddedTimers(store, queues),
-        fullText: embeddedFullText(store),
       };
     });
+    dropOldIndex(store);
+    const fullText = fullTextThread({ dataDir, log, observe, durable: () => store.durable() });
     const honest: Ports = {
       tables: tables.port,
       outbox: embeddedOutbox(store, tables, bus, queues),
@@ -135,11 +137,14 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
       },
       durable: () => store.durable(),
       releaseMemory: async () => {
-        fullText.releaseMemory();
+        await fullText.releaseMemory();
         store.shrink();
         await trimHeap(log);
       },
-      close: async () => release(),
+      close: async () => {
+        await fullText.close();
+        release();
+      },
     };
   } catch (error) {
     release();

@@ -9,8 +9,6 @@ export interface NewMessage {
   readonly deduplicationId: string | undefined;
   /** Milliseconds since the epoch. */
   readonly sentAt: number;
-  /** Not added if another message waits that was not delivered yet. */
-  readonly coalesces?: boolean;
 }
 
 export interface MessageContent {

@@ -78,11 +78,20 @@ export class Queue {
     return { visible: Math.max(0, this.#total - this.#inFlight.size), inFlight: this.#inFlight.size };
   }
 
+  /** Whether a message is waiting that this process has not delivered. */
+  hasUndelivered(tx: Tx): boolean {
+    return this.#rows.has(tx, this.#lastDelivered);
+  }
+
   /** Within a commit; waiting receivers are served after it, or once it is on disk. */
   add(tx: Tx, message: NewMessage): void {
-    // The consumer of a later delivery finds everything that was committed before it.
-    if (message.coalesces === true && this.#rows.has(tx, this.#lastDelivered)) return;
     const seq = this.#rows.add(tx, message);
+    // A receiver waits, so the message is delivered soon: its delivery then waits for no further write.
+    if (this.#waiters.length > 0 && !this.resource.fifo && seq > this.#markedThrough) {
+      const through = seq + MARKED_AHEAD;
+      this.#rows.setDelivered(tx, through);
+      tx.afterCommit(() => this.#marked(through));
+    }
     const arrived = (): void => this.#arrived(newEntry(seq, message.groupId, undefined, message));
     if (this.resource.eager === true) tx.afterCommit(arrived);
     else tx.onceDurable(arrived);
@@ -280,10 +289,14 @@ export class Queue {
     const through = this.#lastDelivered + MARKED_AHEAD;
     try {
       await this.#context.store.write((tx) => this.#rows.setDelivered(tx, through));
-      this.#markedThrough = Math.max(this.#markedThrough, through);
+      this.#marked(through);
     } catch (error) {
       this.#context.log.warn("recording deliveries failed", { queue: this.resource.name, error });
     }
+  }
+
+  #marked(through: number): void {
+    this.#markedThrough = Math.max(this.#markedThrough, through);
   }
 
   async #writeCounts(): Promise<void> {

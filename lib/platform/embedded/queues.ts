@@ -46,10 +46,15 @@ interface PreparedMessage extends NewMessage {
   readonly delaySeconds: number;
 }
 
-/** Validated messages; sending them cannot be rejected. */
+/** A message that is only made if no undelivered one is waiting. */
+interface CoalescingMessage {
+  readonly make: () => PreparedMessage;
+}
+
+/** Validated messages; sending them cannot be rejected, except coalescing ones. */
 export interface PreparedSend {
   readonly queue: Queue;
-  readonly messages: readonly PreparedMessage[];
+  readonly messages: readonly (PreparedMessage | CoalescingMessage)[];
 }
 
 export interface EmbeddedQueues {
@@ -57,10 +62,15 @@ export interface EmbeddedQueues {
   readonly delayed: DelayedMessages;
   has(queue: string): boolean;
   isFifo(queue: string): boolean;
+  /** Whether events of this type add no message while an undelivered one is waiting. */
+  coalesces(queue: string, detailType: string): boolean;
   /** Throws `limit_exceeded` for a message that SQS would reject. */
-  prepare(queue: string, messages: readonly OutgoingMessage[]): PreparedSend;
-  /** The message of a rule to its target. */
-  prepareEvent(queue: string, detailType: string, message: OutgoingMessage): PreparedSend;
+  prepare(
+    queue: string,
+    messages: readonly OutgoingMessage[],
+  ): PreparedSend & { readonly messages: readonly PreparedMessage[] };
+  /** The message of a rule to its target, which is made now, or in the commit if its type coalesces. */
+  prepareEvent(queue: string, detailType: string, message: () => OutgoingMessage): PreparedSend;
   send(tx: Tx, prepared: PreparedSend): void;
   close(): void;
 }
@@ -153,19 +163,24 @@ export function embeddedQueues(options: {
     if (fifo && delaySeconds > 0) throw new TypeError(`messages to ${name}, a FIFO queue, cannot be delayed`);
     return { id: randomUUID(), body, groupId, deduplicationId, delaySeconds, sentAt: clock.now() };
   };
-  const prepare = (name: string, messages: readonly OutgoingMessage[]): PreparedSend => {
+  const prepare: EmbeddedQueues["prepare"] = (name, messages) => {
     const queue = find(name);
     recordValue("messageBatch", messages.length);
     return { queue, messages: messages.map((message) => prepareOne(queue, message)) };
   };
+  const coalesces = (name: string, detailType: string): boolean =>
+    find(name).resource.coalesces?.includes(detailType) === true;
   const prepareEvent: EmbeddedQueues["prepareEvent"] = (name, detailType, message) => {
     const queue = find(name);
-    const coalesces = queue.resource.coalesces?.includes(detailType) === true;
-    return { queue, messages: [{ ...prepareOne(queue, message), ...(coalesces ? { coalesces } : {}) }] };
+    const make = (): PreparedMessage => prepareOne(queue, message());
+    return { queue, messages: [coalesces(name, detailType) ? { make } : make()] };
   };
   const send = (tx: Tx, { queue, messages }: PreparedSend): void => {
     for (const message of messages) {
-      if (message.delaySeconds === 0) add(tx, queue, message);
+      if ("make" in message) {
+        // The consumer of a later delivery finds everything that was committed before it.
+        if (!queue.hasUndelivered(tx)) add(tx, queue, message.make());
+      } else if (message.delaySeconds === 0) add(tx, queue, message);
       else {
         const due = message.sentAt + message.delaySeconds * 1000;
         delayed.put(tx, `${DELAY_KEY}${message.id}`, due, queue.resource.name, message);
@@ -220,6 +235,7 @@ export function embeddedQueues(options: {
     delayed,
     has: (queue) => queues.has(queue),
     isFifo: (queue) => find(queue).resource.fifo,
+    coalesces,
     prepare,
     prepareEvent,
     send,

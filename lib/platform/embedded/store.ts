@@ -91,7 +91,7 @@ export class Store implements Reader {
 
   /** Resolves when everything committed before the call is on disk. */
   durable(): Promise<void> {
-    return new Promise((resolve) => this.#log.onceDurable([resolve], true));
+    return new Promise((resolve) => this.#log.onceDurable([resolve]));
   }
 
   /** Changes the schema: at once, outside any group. */
@@ -176,7 +176,7 @@ export class Store implements Reader {
       if (durableEffects.length === 0) settle();
       else unsynced.push(settle);
     }
-    this.#log.onceDurable(unsynced, false);
+    this.#log.onceDurable(unsynced);
   }
 
   #observed<Result>(read: () => Result): Result {

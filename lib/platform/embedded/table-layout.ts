@@ -14,6 +14,7 @@ export interface TableLayout {
   /** Attributes other than `pk` and `sk` that are keys of an index; each has a column. */
   readonly attributes: readonly string[];
   readonly selectItem: string;
+  readonly hasItem: string;
   readonly putItem: string;
   readonly replaceItem: string;
   readonly deleteItem: string;
@@ -50,6 +51,7 @@ export function layoutOf(resource: TableResource): TableLayout {
     indexes: resource.indexes,
     attributes,
     selectItem: `SELECT item FROM ${sql} WHERE pk = ? AND sk = ?`,
+    hasItem: `SELECT 1 FROM ${sql} WHERE pk = ? AND sk = ?`,
     putItem:
       `INSERT INTO ${sql} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")}) ` +
       `ON CONFLICT (pk, sk) DO UPDATE SET ${updates.join(", ")}`,

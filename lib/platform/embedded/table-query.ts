@@ -14,20 +14,24 @@ interface Plan {
   readonly scope: readonly string[];
   /** Attributes of a position in the order: the sort key, and for an index also the item's own key. */
   readonly cursorAttributes: readonly string[];
+  /** The only attributes that the index holds; all if undefined. */
+  readonly held?: readonly string[];
 }
 
 function keysOf(
   layout: TableLayout,
   index: string | undefined,
-): { partition: string; cursorAttributes: string[] } {
+): { partition: string; cursorAttributes: string[]; held?: readonly string[] } {
   if (index === undefined) return { partition: "pk", cursorAttributes: ["sk"] };
   const spec = layout.indexes[index];
   if (spec === undefined) throw new TypeError(`the table ${layout.name} has no index "${index}"`);
-  return { partition: spec.pk, cursorAttributes: [...new Set([spec.sk, "pk", "sk"])] };
+  const cursorAttributes = [...new Set([spec.sk, "pk", "sk"])];
+  const held = spec.keysOnly === true ? { held: [...cursorAttributes, spec.pk] } : {};
+  return { partition: spec.pk, cursorAttributes, ...held };
 }
 
 function plan(layout: TableLayout, query: Query): Plan {
-  const { partition, cursorAttributes } = keysOf(layout, query.index);
+  const { partition, cursorAttributes, held } = keysOf(layout, query.index);
   checkKeyPart(partition, query.pk, "partitionKeyBytes");
   const bounds = boundsOf(query.sk ?? {});
   const scope = [layout.name, query.index ?? "", query.pk, query.reverse ? "reverse" : "forward"];
@@ -57,7 +61,13 @@ function plan(layout: TableLayout, query: Query): Plan {
   const direction = query.reverse ? "DESC" : "ASC";
   const order = cursorAttributes.map((attribute) => `${columnOf(attribute)} ${direction}`).join(", ");
   const sql = `SELECT item FROM ${layout.sql} WHERE ${where.join(" AND ")} ORDER BY ${order} LIMIT ?`;
-  return { sql, values, scope, cursorAttributes };
+  return { sql, values, scope, cursorAttributes, ...(held === undefined ? {} : { held }) };
+}
+
+/** The part of an item that an index holds. */
+function heldPart(item: StoredItem, held: readonly string[] | undefined): StoredItem {
+  if (held === undefined) return item;
+  return Object.fromEntries(Object.entries(item).filter(([name]) => held.includes(name)));
 }
 
 /**
@@ -72,7 +82,7 @@ export function runQuery(
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
   if (!Number.isInteger(limit) || limit < 1)
     throw new RangeError("the limit of a query must be a positive integer");
-  const { sql, values, scope, cursorAttributes } = plan(layout, query);
+  const { sql, values, scope, cursorAttributes, held } = plan(layout, query);
   const items: StoredItem[] = [];
   let bytes = 0;
   // One item more than requested shows whether this is the last page.
@@ -91,7 +101,7 @@ export function runQuery(
       };
     }
     bytes = withItem;
-    items.push(decodeItem(text));
+    items.push(heldPart(decodeItem(text), held));
   }
   recordValue("queryPageBytes", bytes);
   return { items };

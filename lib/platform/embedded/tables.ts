@@ -19,6 +19,7 @@ import type {
   WriteOutcome,
 } from "../tables.ts";
 import { decodeItem, type EncodedItem, encodeItem } from "./item-codec.ts";
+import { KEPT_ITEM_MAX, RecentItems } from "./recent-items.ts";
 import { toStorageFault } from "./storage-faults.ts";
 import type { Store } from "./store.ts";
 import { createTable, indexColumns, layoutOf, type TableLayout } from "./table-layout.ts";
@@ -36,6 +37,8 @@ interface PreparedWrite {
   readonly op: Write["op"];
   readonly when: readonly Condition[] | undefined;
   readonly put?: Put;
+  /** The attributes of `put`, to be kept for the next condition. */
+  readonly kept?: StoredItem;
   readonly change?: Change;
 }
 
@@ -66,6 +69,8 @@ function checkTogether(writes: readonly PreparedWrite[]): void {
   if (writes.length < 2) return;
   if (writes.length > LIMITS.transactionItems.value)
     throw limitFault("transactionItems", "the transaction", writes.length);
+  // Most partition keys are distinct, which is cheaper to find out.
+  if (new Set(writes.map(({ key }) => key.pk)).size === writes.length) return;
   const named = new Set(writes.map(({ layout, key }) => `${layout.name}\u0000${key.pk}\u0000${key.sk}`));
   if (named.size < writes.length)
     throw limitFault("transactionItems", "a transaction must not contain an item twice");
@@ -86,10 +91,32 @@ function readItem(reader: Reader, layout: TableLayout, key: Key): StoredItem | u
   return row === undefined ? undefined : decodeItem(String(row.item));
 }
 
-/** The effect of the write, or undefined if its conditions do not hold. */
-function planStep(tx: Tx, write: PreparedWrite): Step | undefined {
+/** Whether it only matters if the item exists: its attributes need not be read. */
+const testsKeyOnly = ({ op, when }: PreparedWrite): boolean =>
+  op !== "update" &&
+  when !== undefined &&
+  when.length > 0 &&
+  when.every(
+    ([attribute, test]) => attribute === "pk" && (test === "missing" || (test === "exists" && op !== "put")),
+  );
+
+const keyIfStored = (reader: Reader, layout: TableLayout, { pk, sk }: Key): StoredItem | undefined =>
+  reader.get(layout.hasItem, pk, sk) === undefined ? undefined : { pk, sk };
+
+/** The item that conditions and changes apply to. */
+function readBefore(tx: Tx, recent: RecentItems, write: PreparedWrite): StoredItem | undefined {
   const { layout, key, when, change } = write;
-  const before = when !== undefined || change !== undefined ? readItem(tx, layout, key) : undefined;
+  if (change !== undefined) return readItem(tx, layout, key);
+  if (when === undefined) return undefined;
+  const known = recent.get(layout, key);
+  if (known !== undefined) return known;
+  return testsKeyOnly(write) ? keyIfStored(tx, layout, key) : readItem(tx, layout, key);
+}
+
+/** The effect of the write, or undefined if its conditions do not hold. */
+function planStep(tx: Tx, recent: RecentItems, write: PreparedWrite): Step | undefined {
+  const { layout, key, when, change } = write;
+  const before = readBefore(tx, recent, write);
   if (!conditionsHold(before, when)) return undefined;
   const put = change === undefined ? write.put : encodePut(layout, applyChange(before ?? { ...key }, change));
   const columnsKept =
@@ -98,8 +125,9 @@ function planStep(tx: Tx, write: PreparedWrite): Step | undefined {
   return put === undefined ? { write, columnsKept } : { write, put, columnsKept };
 }
 
-function runStep(tx: Tx, { write, put, columnsKept }: Step): void {
-  const { layout, key, op } = write;
+function runStep(tx: Tx, recent: RecentItems, { write, put, columnsKept }: Step): void {
+  const { layout, key, op, kept } = write;
+  recent.written(tx, layout, key, kept);
   if (put !== undefined && columnsKept) tx.run(layout.replaceItem, put.text, key.pk, key.sk);
   else if (put !== undefined) tx.run(layout.putItem, key.pk, key.sk, put.text, ...put.columns);
   else if (op === "delete") tx.run(layout.deleteItem, key.pk, key.sk);
@@ -109,6 +137,7 @@ function runStep(tx: Tx, { write, put, columnsKept }: Step): void {
 export function embeddedTables(store: Store, resources: readonly TableResource[]): EmbeddedTables {
   const layouts = new Map(resources.map((resource) => [resource.name, layoutOf(resource)]));
   for (const layout of layouts.values()) createTable(store, layout);
+  const recent = new RecentItems();
 
   const layoutFor = (name: string): TableLayout => {
     const layout = layouts.get(name);
@@ -123,7 +152,9 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
       const item = write.item as unknown as StoredItem;
       const key = { pk: write.item.pk, sk: write.item.sk };
       checkKey(key);
-      return { layout, key, op, when, put: encodePut(layout, item) };
+      const put = encodePut(layout, item);
+      const isKept = when !== undefined && put.text.length <= KEPT_ITEM_MAX;
+      return { layout, key, op, when, put, ...(isKept ? { kept: { ...item } } : {}) };
     }
     checkKey(write.key);
     const key = { pk: write.key.pk, sk: write.key.sk };
@@ -143,13 +174,13 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
     const steps: Step[] = [];
     const failed: number[] = [];
     for (const [position, write] of writes.entries()) {
-      const step = planStep(tx, write);
+      const step = planStep(tx, recent, write);
       if (step === undefined) failed.push(position);
       else steps.push(step);
     }
     if (failed.length > 0) return { ok: false, failed };
     checkBytes(steps.map(({ put }) => put));
-    for (const step of steps) runStep(tx, step);
+    for (const step of steps) runStep(tx, recent, step);
     return { ok: true };
   };
 
@@ -198,8 +229,8 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
     ) => {
       const write = prepareOne({ op: "update", table, key, change, ...(when === undefined ? {} : { when }) });
       const text = await store.write((tx) => {
-        const step = planStep(tx, write);
-        if (step !== undefined) runStep(tx, step);
+        const step = planStep(tx, recent, write);
+        if (step !== undefined) runStep(tx, recent, step);
         return step?.put?.text;
       });
       return text === undefined ? undefined : (decodeItem(text) as unknown as Item);

@@ -37,8 +37,13 @@ export type ScriptReply = ScriptTrace &
     | { readonly ok: false; readonly reason: StopReason; readonly message: string }
   );
 
-/** The request without its signal and host-call handler. Throws TypeError if a variable is not a JSON value. */
-export function toMessage({ signal: _signal, callHost: _ask, ...request }: ScriptRequest): ScriptMessage {
+/** The request without its signal and functions. Throws TypeError if a variable is not a JSON value. */
+export function toMessage({
+  signal: _signal,
+  callHost: _ask,
+  beforeEffects: _before,
+  ...request
+}: ScriptRequest): ScriptMessage {
   return { ...request, variables: JSON.stringify(request.variables) };
 }
 

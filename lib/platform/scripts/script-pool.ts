@@ -8,7 +8,7 @@ import { wasmApi } from "./web-assembly.ts";
 
 /** When scripts wait this many milliseconds for a thread, the pool adds one, up to the maximum. */
 const PATIENCE_MS = 100;
-/** Threads above the minimum are ended after this many idle milliseconds. */
+/** Threads above the minimum are ended after this many idle milliseconds, by default. */
 const IDLE_MS = 30_000;
 
 export interface PoolOptions {
@@ -24,6 +24,8 @@ export interface PoolOptions {
   /** Number of threads that are kept ready. */
   readonly fewestThreads: number;
   readonly mostThreads: number;
+  /** Threads above the minimum are ended after this many idle milliseconds; default: 30 seconds. */
+  readonly idleMs?: number;
   /** Number of VMs that each thread keeps for its most recent runs. */
   readonly keptGuests: number;
 }
@@ -40,10 +42,11 @@ interface Waiting {
 export class ScriptPool {
   readonly #options: PoolOptions;
   readonly #threadOptions: Omit<ThreadOptions, "onGone">;
+  readonly #all = new Set<ScriptThread>();
   readonly #idle = new Set<ScriptThread>();
   readonly #waiting: Waiting[] = [];
-  #threads = 0;
   #starting = 0;
+  #isClosed = false;
   #patience: NodeJS.Timeout | undefined;
 
   private constructor(options: PoolOptions, wasm: WebAssembly.Module) {
@@ -61,10 +64,19 @@ export class ScriptPool {
     const onAbort = (): void => this.#dropAborted();
     signal.addEventListener("abort", onAbort, { once: true });
     const answered = new Promise<ScriptReply>((resolve, reject) => {
+      if (this.#isClosed) throw new Error("the script threads are closed");
       this.#waiting.push({ job, signal, ask, resolve, reject });
       this.#serve();
     });
     return answered.finally(() => signal.removeEventListener("abort", onAbort));
+  }
+
+  /** Ends all threads; scripts that wait or run are rejected or fail. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#patience);
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error("the script threads are closed"));
+    for (const thread of this.#all) thread.end();
   }
 
   #serve(): void {
@@ -77,8 +89,8 @@ export class ScriptPool {
       next.resolve(thread.run(next.job, next.signal, next.ask).finally(() => this.#rest(thread)));
     }
     if (this.#waiting.length <= this.#starting) return;
-    if (this.#threads < this.#options.fewestThreads) this.#start();
-    else if (this.#threads < this.#options.mostThreads) {
+    if (this.#all.size < Math.max(1, this.#options.fewestThreads)) this.#start();
+    else if (this.#all.size < this.#options.mostThreads) {
       this.#patience ??= setTimeout(() => {
         this.#patience = undefined;
         if (this.#waiting.length > this.#starting) this.#start();
@@ -91,6 +103,7 @@ export class ScriptPool {
   #pick(isolate: string): ScriptThread | undefined {
     let free: ScriptThread | undefined;
     for (const thread of this.#idle) {
+      if (thread.gone) continue;
       if (thread.lastIsolate === isolate) return thread;
       free ??= thread;
     }
@@ -101,20 +114,21 @@ export class ScriptPool {
     if (thread.gone) return;
     this.#idle.add(thread);
     this.#serve();
-    if (this.#idle.has(thread)) thread.endAfter(IDLE_MS, () => this.#threads > this.#options.fewestThreads);
+    const { idleMs = IDLE_MS, fewestThreads } = this.#options;
+    if (this.#idle.has(thread)) thread.endAfter(idleMs, () => this.#all.size > fewestThreads);
   }
 
   #start(): void {
-    this.#threads += 1;
     this.#starting += 1;
     const thread = new ScriptThread({
       ...this.#threadOptions,
       onGone: () => {
-        this.#threads -= 1;
+        this.#all.delete(thread);
         this.#idle.delete(thread);
-        this.#serve();
+        if (!this.#isClosed) this.#serve();
       },
     });
+    this.#all.add(thread);
     thread.ready.then(
       () => {
         this.#starting -= 1;

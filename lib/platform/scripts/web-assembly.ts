@@ -8,4 +8,4 @@ export interface WasmMemory {
   readonly buffer: { readonly byteLength: number };
 }
 
-export const wasmApi: Api = Reflect.get(globalThis, "WebAssembly");
+export const wasmApi = Reflect.get(globalThis, "WebAssembly") as unknown as Api;

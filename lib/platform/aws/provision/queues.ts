@@ -54,8 +54,8 @@ async function provisionQueue(
     const command = new SetQueueAttributesCommand({ QueueUrl: url, Attributes });
     await withFaults(() => client.send(command));
   }
-  const asked = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["QueueArn"] });
-  const arn = (await withFaults(() => client.send(asked))).Attributes?.QueueArn;
+  const getArn = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["QueueArn"] });
+  const arn = (await withFaults(() => client.send(getArn))).Attributes?.QueueArn;
   if (url === undefined || arn === undefined) throw new Error(`SQS returned no URL of the queue ${name}`);
   return { url, arn };
 }

@@ -32,7 +32,7 @@ const attributesOf = (keys: readonly IndexSpec[]) =>
 const toIndex = (name: string, spec: IndexSpec): CreateGlobalSecondaryIndexAction => ({
   IndexName: name,
   KeySchema: keySchema(spec),
-  Projection: { ProjectionType: "ALL" },
+  Projection: { ProjectionType: spec.keysOnly === true ? "KEYS_ONLY" : "ALL" },
 });
 
 const ITEM_KEY: IndexSpec = { pk: "pk", sk: "sk" };

@@ -118,16 +118,16 @@ describe("the conversion process", () => {
       program,
       `process.on("disconnect", () => process.exit(0));
 process.on("message", ({ id, task }) => {
-  const asked = Buffer.from(task.bytes).toString();
-  if (asked === "hang") for (;;);
-  if (asked === "die") process.exit(3);
+  const content = Buffer.from(task.bytes).toString();
+  if (content === "hang") for (;;);
+  if (content === "die") process.exit(3);
   const all = [];
-  if (asked === "fill") for (;;) all.push(new Array(1000).fill(all.length));
+  if (content === "fill") for (;;) all.push(new Array(1000).fill(all.length));
   process.send({ kind: "done", id, value: process.pid });
 });
 process.send({ kind: "ready" });`,
     );
-    const options = { log: silent, program: pathToFileURL(program), conversionLimitMs: 5_000, idleMs: 50 };
+    const options = { log: silent, program: pathToFileURL(program), limitMs: 5_000, idleMs: 50 };
     const converter = converterProcess({ ...options, idleMs: 60_000 });
     const ask = (what: string) => converter.convert({ from: "plain", bytes: bytes(what), to: "json" });
     try {

@@ -1,4 +1,4 @@
-import { serveTasks } from "../converter/serve-tasks.ts";
+import { serveTasks } from "../task-process/serve-tasks.ts";
 
 /** The process that writes documents as files. */
 await serveTasks(async () => (await import("../../../export/render.ts")).render);

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import type { CommandOutcome, CommandRequest, Commands } from "../../commands.ts";
 import type { Log } from "../../log.ts";
@@ -6,11 +6,9 @@ import { type ScriptMessage, type ScriptReply, toMessage, toOutcome } from "../.
 import type { Scripts } from "../../scripts.ts";
 import { CommandProcesses } from "./command-processes.ts";
 import { RunnerLink } from "./link.ts";
+import { type IsSelfContained, OwnThreads } from "./own-threads.ts";
+import { readRegions } from "./process-regions.ts";
 import { BASE_ENV_NAMES } from "./protocol.ts";
-
-/** Index, after the name, of the field of `/proc/self/stat` that gives the address of the initial environment. */
-const ENV_START = 47;
-const ENV_END = 48;
 
 /**
  * Erases this process's initial environment, which may contain keys, from where its children could read it
@@ -20,10 +18,7 @@ export function concealEnvironment(): void {
   if (process.platform !== "linux" || !isMainThread) return;
   // Setting a variable copies it; the original text is no longer used.
   for (const [name, value] of Object.entries(process.env)) process.env[name] = value;
-  const stat = readFileSync("/proc/self/stat", "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const start = Number(fields[ENV_START]);
-  const length = Number(fields[ENV_END]) - start;
+  const { start, length } = readRegions("self").env;
   if (!(start > 0 && length > 0)) return;
   const memory = openSync("/proc/self/mem", "r+");
   try {
@@ -35,17 +30,23 @@ export function concealEnvironment(): void {
 
 /** A runner process uses some 50 MB, and restarts within 0.1 s. */
 const IDLE_MS = 3 * 60_000;
+/** A command uses one while the next one starts. Each uses about 0.7 MB. */
+const SHELLS_MAX = 2;
 
 export interface RunnerOptions {
   readonly log: Log;
   /** A module that exports `callables`: the functions that scripts may call, by name. */
   readonly functionsModule: URL;
+  /** Scripts that are evaluated in threads of this process; none by default. */
+  readonly isSelfContained?: IsSelfContained;
   /**
    * Variables that child processes get if a request does not set them; default: the usual variables of this process.
    */
   readonly baseEnv?: Readonly<Record<string, string>>;
   /** Idle time in milliseconds after which a runner process ends until it is needed again; default 3 minutes. */
   readonly idleMs?: number;
+  /** Maximum number of shells that wait for a command; default 2. */
+  readonly shellsMax?: number;
 }
 
 export interface Runner {
@@ -61,8 +62,9 @@ export interface Runner {
 
 /**
  * Runs commands and scripts in two separate processes, so that code that attacks its parent process does not reach this
- * one. A `timeoutMs` of 0 means no limit. Both reject with PlatformFault `unavailable` (retryable) if their process
- * dies or this runner is closed. Erases this process's initial environment from where other processes could read it.
+ * one; self-contained scripts, which start nothing, run in threads. A `timeoutMs` of 0 means no limit. Both reject with
+ * PlatformFault `unavailable` (retryable) if their process dies or this runner is closed. Erases this process's initial
+ * environment from where other processes could read it.
  */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { log, idleMs = IDLE_MS } = options;
@@ -79,7 +81,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
         ...shared,
         what: "commands",
         program,
-        args: [],
+        args: [`${options.shellsMax ?? SHELLS_MAX}`],
       }),
   );
   const scripts = new RunnerLink<ScriptMessage, ScriptReply>({
@@ -88,11 +90,17 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     args: [options.functionsModule.href],
     program: new URL("./main.ts", import.meta.url),
   });
+  const { isSelfContained } = options;
+  const threads = isSelfContained === undefined ? undefined : new OwnThreads(isSelfContained, { idleMs });
   return {
     commands: { run: (request) => commands.run(request) },
     scripts: {
-      run: async (request) =>
-        toOutcome(await scripts.request(toMessage(request), request.signal, request.callHost)),
+      run: async (request) => {
+        const evaluated = await threads?.run(request);
+        if (evaluated !== undefined) return evaluated;
+        await request.beforeEffects?.();
+        return toOutcome(await scripts.request(toMessage(request), request.signal, request.callHost));
+      },
     },
     get scriptsPid() {
       return scripts.pid;
@@ -101,7 +109,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       return commands.pid;
     },
     close: async () => {
-      await Promise.all([scripts.close(), commands.close()]);
+      await Promise.all([scripts.close(), commands.close(), threads?.close()]);
     },
   };
 }

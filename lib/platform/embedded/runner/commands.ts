@@ -14,7 +14,8 @@ const leftovers = new Leftovers(
   (count) => serverLog.warn("ended leftover processes of a step", { count }),
   watchdog,
 );
-const commands = new FileCommands(baseEnv, leftovers, watchdog, serverLog);
+const [shellsMax] = process.argv.slice(2);
+const commands = new FileCommands(baseEnv, { leftovers, watchdog }, serverLog, Number(shellsMax));
 
 serveRequests<Omit<CommandRequest, "signal">, CommandOutcome>({
   run: (request, signal) => commands.run({ ...request, signal }),

@@ -5,9 +5,11 @@ import { PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
 import type { Leftovers } from "./leftovers.ts";
 import { nodeSpawner } from "./node-spawner.ts";
-import { Processes } from "./processes.ts";
+import type { PrestartedShell } from "./prestarted-shell.ts";
+import { PrestartedShells, type PrestartedShellsOptions } from "./prestarted-shells.ts";
+import { type ProcessEnd, Processes } from "./processes.ts";
 import { TOKEN_VARIABLE } from "./protocol.ts";
-import { type Spawner, startFailure } from "./spawner.ts";
+import { type Spawner, type SpawnRequest, startFailure } from "./spawner.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Milliseconds that `close` waits for killed processes. */
@@ -19,18 +21,28 @@ export class FileCommands implements Commands {
   readonly #log: Log;
   readonly #processes: Processes;
   readonly #underWay = new Set<Promise<unknown>>();
-  #spawner: Promise<Spawner> | undefined;
+  readonly #shellsMax: number;
+  #launcher: Promise<Launcher> | undefined;
+  #shells: PrestartedShells | undefined;
   #closed = false;
 
-  constructor(baseEnv: Readonly<Record<string, string>>, leftovers: Leftovers, watchdog: Watchdog, log: Log) {
+  /** `shellsMax`: how many pre-started shells wait at most. */
+  constructor(
+    baseEnv: Readonly<Record<string, string>>,
+    { leftovers, watchdog }: { readonly leftovers: Leftovers; readonly watchdog: Watchdog },
+    log: Log,
+    shellsMax: number,
+  ) {
     this.#baseEnv = baseEnv;
     this.#log = log;
     this.#processes = new Processes(leftovers, watchdog);
+    this.#shellsMax = shellsMax;
   }
 
   /** Rejects with PlatformFault `command_not_started`, and `unavailable` after `close`. */
   async run(request: CommandRequest): Promise<CommandOutcome> {
     if (this.#closed) throw new PlatformFault("unavailable", "the command runner is closed");
+    this.#shells?.pause();
     const running = this.#run(request);
     this.#underWay.add(running);
     try {
@@ -40,33 +52,34 @@ export class FileCommands implements Commands {
       return outcome;
     } finally {
       this.#underWay.delete(running);
+      if (this.#underWay.size === 0 && !this.#closed) this.#shells?.resume();
     }
   }
 
   /** Ends every process; pending commands are rejected. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#shells?.close();
     await this.#processes.endAll();
     const late = new Promise((resolve) => setTimeout(resolve, CLOSE_LIMIT_MS).unref());
     await Promise.race([Promise.allSettled(this.#underWay), late]);
-    (await this.#spawner)?.close();
+    (await this.#launcher)?.spawner.close();
   }
 
   async #run(request: CommandRequest): Promise<CommandOutcome> {
-    const { cwd, token, timeoutMs, signal } = request;
+    const { cwd, token } = request;
     const [program, ...args] = request.argv;
     if (program === undefined) throw startFailure("the program is missing");
-    const env = { ...this.#baseEnv, ...request.env, [TOKEN_VARIABLE]: token };
-    this.#spawner ??= openSpawner(this.#log);
-    const spawner = await this.#spawner;
+    const variables = { ...request.env, [TOKEN_VARIABLE]: token };
+    const env = { ...this.#baseEnv, ...variables };
+    this.#launcher ??= this.#openLauncher();
+    const { spawner, shells } = await this.#launcher;
     const stdout = openOutput(request.stdoutPath);
     try {
       const stderr = openOutput(request.stderrPath);
       try {
-        const end = await this.#processes.run({ token, timeoutMs, signal }, () => {
-          if (this.#closed) throw new PlatformFault("unavailable", "the command runner is closed");
-          return spawner.spawn({ program, args, cwd, env, stdout, stderr });
-        });
+        const launch = { program, args, cwd, env, stdout, stderr };
+        const end = await this.#runIn(request, launch, spawner, () => shells?.take(launch, variables));
         return { ...end, stdoutBytes: fstatSync(stdout).size, stderrBytes: fstatSync(stderr).size };
       } finally {
         closeSync(stderr);
@@ -75,20 +88,55 @@ export class FileCommands implements Commands {
       closeSync(stdout);
     }
   }
+
+  /** Runs the command in a pre-started shell if there is one that can, otherwise in a process of its own. */
+  async #runIn(
+    request: CommandRequest,
+    launch: SpawnRequest,
+    spawner: Spawner,
+    takeShell: () => PrestartedShell | undefined,
+  ): Promise<ProcessEnd> {
+    let shell: PrestartedShell | undefined;
+    const { token, timeoutMs, signal } = request;
+    const end = await this.#processes.run({ token, timeoutMs, signal }, async () => {
+      if (this.#closed) throw new PlatformFault("unavailable", "the command runner is closed");
+      shell = takeShell();
+      return shell ?? spawner.spawn(launch);
+    });
+    if (shell === undefined || shell.executed || end.timedOut || end.aborted) return end;
+    return this.#runIn(request, launch, spawner, () => undefined);
+  }
+
+  async #openLauncher(): Promise<Launcher> {
+    const launcher = await openLauncher(this.#log, { env: this.#baseEnv, max: this.#shellsMax });
+    this.#shells = launcher.shells;
+    return launcher;
+  }
+}
+
+/** Starts commands. */
+interface Launcher {
+  readonly spawner: Spawner;
+  readonly shells?: PrestartedShells;
 }
 
 /** Loaded with the first command, to save memory in installations that run none. */
-async function openSpawner(log: Log): Promise<Spawner> {
-  if (process.platform !== "linux" || !isMainThread) return nodeSpawner;
+async function openLauncher(
+  log: Log,
+  shells: Pick<PrestartedShellsOptions, "env" | "max">,
+): Promise<Launcher> {
+  if (process.platform !== "linux" || !isMainThread) return { spawner: nodeSpawner };
   try {
     const [{ PosixSpawner }, { loadLibc }] = await Promise.all([
       import("./posix-spawner.ts"),
       import("./libc.ts"),
     ]);
-    return new PosixSpawner(await loadLibc());
+    const libc = await loadLibc();
+    const spawner = new PosixSpawner(libc);
+    return { spawner, shells: new PrestartedShells({ ...shells, spawner, libc }) };
   } catch (error) {
     log.warn("posix_spawn is not available: Node starts commands, which is slower", { error: String(error) });
-    return nodeSpawner;
+    return { spawner: nodeSpawner };
   }
 }
 

@@ -28,6 +28,7 @@ export class Leftovers {
   readonly #report: (count: number) => void;
   readonly #watchdog: Watchdog | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #endsAll = false;
   #scan: Promise<void> = Promise.resolve();
   #next: { readonly tokens: Set<string>; readonly done: Promise<void> } | undefined;
 
@@ -71,6 +72,7 @@ export class Leftovers {
   /** Ends the leftovers of all running and recently ended steps. */
   async endAll(): Promise<void> {
     clearTimeout(this.#timer);
+    this.#endsAll = true;
     await this.end(new Set([...this.#holders.keys(), ...this.#ended.map(({ token }) => token)]));
   }
 
@@ -96,8 +98,10 @@ export class Leftovers {
     const killed = new Set<number>();
     for (let pass = 0; pass < MAX_PASSES; pass += 1) {
       const found = await carriersOf(tokens);
-      for (const pid of found) if (kill(pid)) killed.add(pid);
-      if (found.length === 0) break;
+      // A command of the same step may have started meanwhile.
+      const left = found.filter(({ token }) => this.#endsAll || !this.#holders.has(token));
+      for (const { pid } of left) if (kill(pid)) killed.add(pid);
+      if (left.length === 0) break;
     }
     if (killed.size > 0) this.#report(killed.size);
   }
@@ -110,15 +114,15 @@ export class Leftovers {
   }
 }
 
-async function carriersOf(tokens: ReadonlySet<string>): Promise<number[]> {
-  const found: number[] = [];
+async function carriersOf(tokens: ReadonlySet<string>): Promise<{ pid: number; token: string }[]> {
+  const found: { pid: number; token: string }[] = [];
   for (const entry of await readdir("/proc").catch(() => [])) {
     const pid = Number(entry);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     // Processes of other users, and processes that have ended, cannot be read.
     const environment = await readFile(`/proc/${entry}/environ`).catch(() => undefined);
     const token = environment === undefined ? undefined : tokenIn(environment);
-    if (token !== undefined && tokens.has(token)) found.push(pid);
+    if (token !== undefined && tokens.has(token)) found.push({ pid, token });
   }
   return found;
 }

@@ -9,6 +9,8 @@ const SETSID = 0x80;
 /** Larger than these structures in any C library. */
 const STRUCT_BYTES = 512;
 const WNOHANG = 1;
+const AF_UNIX = 1;
+const SOCK_STREAM_CLOEXEC = 0x80001;
 
 export interface SpawnCall {
   readonly path: string;
@@ -19,6 +21,7 @@ export interface SpawnCall {
   readonly stdin: number;
   readonly stdout: number;
   readonly stderr: number;
+  readonly channel?: number | undefined;
   /** Blocks the event loop until the program is loaded: faster than a thread, unless several start at once. */
   readonly atOnce: boolean;
 }
@@ -29,6 +32,8 @@ export interface Libc {
   spawn(call: SpawnCall): Promise<number>;
   /** The wait status of an ended child, `running`, or `unknown` if it is not a child of this process. */
   reap(pid: number): number | "running" | "unknown";
+  /** Two connected sockets, which programs do not inherit. Throws. */
+  socketPair(): [number, number];
 }
 
 /**
@@ -47,9 +52,10 @@ export async function loadLibc(): Promise<Libc> {
   const dup2 = bind(library, "int posix_spawn_file_actions_adddup2(void *actions, int fd, int as)");
   const chdir = bind(library, "int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)");
   const destroy = bind(library, "int posix_spawn_file_actions_destroy(void *actions)");
+  const socketpair = bind(library, "int socketpair(int domain, int type, int protocol, _Out_ int *sockets)");
   const status = [0];
   return {
-    spawn: async ({ path, argv, env, cwd, stdin, stdout, stderr, atOnce }) => {
+    spawn: async ({ path, argv, env, cwd, stdin, stdout, stderr, channel, atOnce }) => {
       const pid = [0];
       const actions = Buffer.alloc(STRUCT_BYTES);
       const begun = begin(actions);
@@ -60,6 +66,7 @@ export async function loadLibc(): Promise<Libc> {
           dup2(actions, stdin, 0) ||
           dup2(actions, stdout, 1) ||
           dup2(actions, stderr, 2) ||
+          (channel === undefined ? 0 : dup2(actions, channel, 3)) ||
           chdir(actions, cwd) ||
           (atOnce ? spawn(...args) : await inThread(spawn, args));
         return failed === 0 ? (pid[0] ?? 0) : -failed;
@@ -71,6 +78,11 @@ export async function loadLibc(): Promise<Libc> {
       const found = waitpid(pid, status, WNOHANG);
       if (found === 0) return "running";
       return found === pid ? (status[0] ?? 0) : "unknown";
+    },
+    socketPair: () => {
+      const pair: [number, number] = [-1, -1];
+      if (socketpair(AF_UNIX, SOCK_STREAM_CLOEXEC, 0, pair) !== 0) throw new Error("socketpair failed");
+      return pair;
     },
   };
 }

@@ -27,6 +27,8 @@ const SIGNAL_NAMES = new Map(
 );
 
 interface Child {
+  /** It waits for a command, and does not run yet. */
+  readonly waits: boolean;
   resolve(exit: ProcessExit): void;
   reject(error: PlatformFault): void;
 }
@@ -64,7 +66,7 @@ export class PosixSpawner implements Spawner {
     // The timer also keeps this process alive until its children have ended.
     this.#timer ??= setInterval(this.#look, LOOK_MS);
     const exited = new Promise<ProcessExit>((resolve, reject) =>
-      this.#children.set(pid, { resolve, reject }),
+      this.#children.set(pid, { resolve, reject, waits: request.channel !== undefined }),
     );
     // It may have ended before its id was registered.
     this.#reap(pid);
@@ -82,7 +84,7 @@ export class PosixSpawner implements Spawner {
     else this.#starting += 1;
   }
 
-  async #start({ program, args, cwd, env, stdout, stderr }: SpawnRequest): Promise<number> {
+  async #start({ program, args, cwd, env, stdout, stderr, channel }: SpawnRequest): Promise<number> {
     const call = {
       argv: [program, ...args].map((text) => checked(text, "an argument")),
       env: Object.entries(env).map(([name, value]) => checked(`${name}=${value}`, "a variable")),
@@ -90,7 +92,8 @@ export class PosixSpawner implements Spawner {
       stdin: this.#nothing,
       stdout,
       stderr,
-      atOnce: this.#starting === 1 && this.#children.size === 0,
+      channel,
+      atOnce: this.#starting === 1 && [...this.#children.values()].every(({ waits }) => waits),
     };
     let error: number = ENOENT;
     for (const path of candidates(program, cwd, env.PATH)) {

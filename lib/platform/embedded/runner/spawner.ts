@@ -11,6 +11,8 @@ export interface SpawnRequest {
   /** Open file descriptors, which the caller closes. Standard input is empty. */
   readonly stdout: number;
   readonly stderr: number;
+  /** An open file descriptor that the child gets as its descriptor 3. */
+  readonly channel?: number;
 }
 
 /** How a process ended: with an exit code, or by a signal. */

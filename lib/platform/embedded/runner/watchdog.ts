@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { closeSync, writeSync } from "node:fs";
 import type { Log } from "../../log.ts";
+import { openMemoryFile } from "./memory-file.ts";
 import { TOKEN_VARIABLE } from "./protocol.ts";
 
 /** Size of a slot in the list: one line, padded with line breaks. */
@@ -57,7 +56,7 @@ export class Watchdog {
   constructor(env: Readonly<Record<string, string>>, log: Log) {
     this.#env = env;
     this.#log = log;
-    this.#list = openList();
+    this.#list = openMemoryFile();
     this.#start();
   }
 
@@ -144,24 +143,5 @@ export class Watchdog {
     };
     child.once("error", again);
     child.once("exit", again);
-  }
-}
-
-/** The list, in memory if the system has such a folder. It is unlinked at once, so that nobody else can open it. */
-function openList(): number {
-  const folder = mkdtempSync(join(memoryFolder() ?? tmpdir(), "weft-"));
-  try {
-    return openSync(join(folder, "commands"), "wx+", 0o600);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-function memoryFolder(): string | undefined {
-  try {
-    accessSync("/dev/shm", constants.W_OK | constants.X_OK);
-    return "/dev/shm";
-  } catch {
-    return undefined;
   }
 }
