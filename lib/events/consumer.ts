@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BusEnvelope, EventPattern } from "../platform/bus.ts";
 import type { Log } from "../platform/log.ts";
 import type { Queues } from "../platform/queues.ts";
@@ -44,14 +45,22 @@ export interface Consumer<Body = unknown, Deps = never> {
     readonly batchSize: number;
     /** Concurrent invocations on one machine. */
     readonly concurrency: number;
+    /** What differs in Lambda, which shares no processor with the others. */
+    readonly lambda?: {
+      /** Above 10 with a window only. */
+      readonly batchSize?: number;
+      readonly concurrency?: number;
+      /** Time for which messages are collected, seconds. */
+      readonly windowSeconds?: number;
+    };
     /**
      * On one machine: milliseconds to wait after a batch that was not full, so that the next one contains more
      * messages.
      */
     readonly restMs?: number;
     /**
-     * On one machine: the consumer only writes to tables and queues, so it may receive messages before they are on
-     * disk: its results reach the disk later than the messages.
+     * On one machine: the consumer may receive messages before they are on disk, because it only writes to tables and
+     * queues, so that its results reach the disk later than the messages, or waits for the disk before other effects.
      */
     readonly eager?: true;
     /**
@@ -64,6 +73,8 @@ export interface Consumer<Body = unknown, Deps = never> {
   readonly deadLetters?: true;
   readonly timeoutSeconds: number;
   readonly memoryMb?: number;
+  /** Size of Lambda's folder for temporary files. Default: 512. */
+  readonly storageMb?: number;
   /**
    * Runs where the run's workspace is, for as long as the step takes: in the embedded runner or a worker, whose poller
    * renews the message's visibility. `timeoutSeconds` then applies only to Lambda.
@@ -278,20 +289,43 @@ function signalFor(context: ConsumerInvocation | undefined): AbortSignal {
     : AbortSignal.timeout(Math.max(0, left - TIME_UP_MARGIN_MS));
 }
 
-/** Handles the messages of a group sequentially, and different groups concurrently. */
+/** Handles all messages concurrently. */
 export async function eachMessage<Body>(
   messages: readonly Message<Body>[],
   handle: (message: Message<Body>) => Promise<void>,
 ): Promise<Failures> {
   const failures = new Map<string, unknown>();
-  await Promise.all(
-    messages.map(async (message) => {
-      try {
-        await handle(message);
-      } catch (error) {
-        failures.set(message.id, error ?? new Error("failed"));
-      }
-    }),
-  );
+  const tryHandle = toTry(handle, failures);
+  await Promise.all(messages.map(tryHandle));
   return failures;
+}
+
+/**
+ * Time between two messages that are handled in turn, milliseconds. A request passes through several turns of the event
+ * loop; if each of them had to wait for a message, the request would take as long as all of them.
+ */
+const PAUSE_MS = 1;
+
+/** Handles one message after another, and lets the event loop serve requests in between: for work that takes CPU time. */
+export async function eachMessageInTurn<Body>(
+  messages: readonly Message<Body>[],
+  handle: (message: Message<Body>) => Promise<void>,
+): Promise<Failures> {
+  const failures = new Map<string, unknown>();
+  const tryHandle = toTry(handle, failures);
+  for (const message of messages) {
+    await tryHandle(message);
+    await sleep(PAUSE_MS);
+  }
+  return failures;
+}
+
+function toTry<Body>(handle: (message: Message<Body>) => Promise<void>, failures: Map<string, unknown>) {
+  return async (message: Message<Body>): Promise<void> => {
+    try {
+      await handle(message);
+    } catch (error) {
+      failures.set(message.id, error ?? new Error("failed"));
+    }
+  };
 }

@@ -25,6 +25,19 @@ describe("emitting an event", () => {
     },
   );
 
+  it.each(["run_id", "run_uuid", "workflow_name"])(
+    "refuses %s of more bytes than a key has, and names the field",
+    (field) => {
+      const body = { topic: "run.completed" };
+      const issues = emitBody.safeParse({ ...body, [field]: "界".repeat(214) }).error?.issues;
+      expect(issues?.map(({ path, message }) => [path[0], message])).toEqual([
+        [field, "must be at most 640 bytes in UTF-8"],
+      ]);
+      expect(emitBody.safeParse({ ...body, [field]: "a".repeat(641) }).success).toBe(false);
+      expect(emitBody.safeParse({ ...body, [field]: "界".repeat(213) }).success).toBe(true);
+    },
+  );
+
   it("rejects control characters in an event's labels from every publisher, and records nothing", async () => {
     const draft = { topic: "custom.a", source: "snapshot", data: { text: "\u001b[31m" } };
     for (const field of ["topic", "name", "source", "data_type", "workspace", "run_id", "workflow_name"])

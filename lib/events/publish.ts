@@ -4,6 +4,7 @@ import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
 import { CONFLICT, retryOnConflict } from "../retry-on-conflict.ts";
 import { findLabelIssue } from "./control-characters.ts";
+import type { RecentEvents } from "./log/recent-events.ts";
 import {
   eventKey,
   eventLogTable,
@@ -12,6 +13,7 @@ import {
   type StoredEvent,
   type TailItem,
   tailKey,
+  tailShards,
 } from "./log/table.ts";
 import { redactJsonText } from "./redact-json.ts";
 
@@ -59,6 +61,11 @@ export interface MatchResult {
 /** Finds the triggers that an event fires. `earlier` are writes of the same transaction. */
 export interface Matcher {
   match(event: EventDraft, earlier: readonly Write[]): Promise<MatchResult>;
+  /**
+   * The most triggers that each of the events can fire, by their topics alone; each fires with at most one write. An
+   * event with none need not be matched.
+   */
+  triggersAtMost(events: readonly EventDraft[]): Promise<readonly number[]>;
   /** Counts the runs that an event with a hop starts. Without it, there is no limit. */
   admit?(event: EventDraft, runs: number): Promise<Admission>;
 }
@@ -83,11 +90,14 @@ export interface AppliedEvents {
 export interface EventEffects {
   /** `at` is the time of the events, ISO 8601. Called again if the writes fail their conditions. */
   apply(drafts: readonly EventDraft[], at: string): Promise<AppliedEvents>;
+  /** The most writes that the effects of an event need. */
+  writesAtMost(draft: EventDraft): number;
 }
 
-export type EventDeps = Pick<Ports, "ids" | "clock" | "blobs" | "secrets" | "log" | "outbox"> & {
+export type EventDeps = Pick<Ports, "ids" | "clock" | "blobs" | "secrets" | "log" | "outbox" | "tables"> & {
   readonly matcher: Matcher;
   readonly effects: EventEffects;
+  readonly recentEvents: RecentEvents;
 };
 
 /** The writes and bus entries that publish a change of state. */
@@ -112,6 +122,8 @@ export interface EventRecorded {
 export const EVENT_DATA_INLINE_BYTES = 200 * 1024;
 /** Maximum length of a causal chain of events; later events fire no triggers. */
 export const EVENT_HOPS_MAX = 8;
+/** The beginning of the error of an event that was stopped because of its hops. */
+export const EVENT_LOOP_ERROR = "event loop";
 /** Maximum characters of a record's notes about triggers that could not be evaluated. */
 const NOTES_MAX_LENGTH = 2_000;
 /** Milliseconds after which the sweep sends an unprocessed event again. */
@@ -134,19 +146,27 @@ export async function composeEvents(
   const claims: Write[] = [];
   const prepared: Prepared[] = [];
   const refusals: Prepared[] = [];
-  for (const draft of applied.drafts) {
+  const triggers = await deps.matcher.triggersAtMost(applied.drafts);
+  for (const [at, draft] of applied.drafts.entries()) {
+    if (triggers[at] === 0 && draft.also === undefined) {
+      prepared.push(await unmatched(deps, draft));
+      continue;
+    }
     const { writes, refusal, ...one } = await prepare(deps, draft, claims);
     prepared.push(one);
     claims.push(...writes);
     if (refusal !== undefined) refusals.push(await unmatched(deps, refusal));
   }
   const records = [...prepared, ...refusals].map((one) => recordOf(deps, one));
-  const puts: Write[] = [
-    ...records.map((item): Write => ({ op: "put", table: eventLogTable, item })),
-    ...tailsOf(records).map((item): Write => ({ op: "put", table: eventTailTable, item })),
-  ];
-  return { writes: [...puts, ...claims, ...applied.writes], publish: records.map(recordedEntry), records };
+  const writes = [...recordWrites(deps, records), ...claims, ...applied.writes];
+  return { writes, publish: records.map(recordedEntry), records };
 }
+
+/** The writes that record events in one transaction. */
+export const recordWrites = ({ tables }: Pick<Ports, "tables">, records: readonly StoredEvent[]): Write[] => [
+  ...records.map((item): Write => ({ op: "put", table: eventLogTable, item })),
+  ...tailsOf(records, tailShards(tables)).map((item): Write => ({ op: "put", table: eventTailTable, item })),
+];
 
 /**
  * Records events that accompany no change of state, and publishes them. `claim` is a write whose condition fails if they
@@ -177,7 +197,10 @@ async function tryToEmit(
   const all = claim === undefined ? writes : [claim, ...writes];
   if (all.length === 0) return [];
   const outcome = await deps.outbox.commit({ writes: all, publish });
-  if (outcome.ok) return records;
+  if (outcome.ok) {
+    deps.recentEvents.add(records);
+    return records;
+  }
   return claim !== undefined && outcome.failed.includes(0) ? [] : CONFLICT;
 }
 
@@ -246,7 +269,7 @@ function recordOf(
   { draft, matches, cut, notes, data }: Prepared,
 ): StoredEvent {
   const eventId = deps.ids.ordered();
-  const now = deps.clock.now();
+  const now = new Date(deps.clock.now()).toISOString();
   const { topic, hop = 0 } = draft;
   if (cut) deps.log.error("stopped an event loop", { topic, event: eventId, run: draft.run_id, hop });
   return {
@@ -260,11 +283,11 @@ function recordOf(
     run_id: draft.run_id ?? "",
     workflow_name: draft.workflow_name ?? "",
     processed: matches.length === 0,
-    processed_at: matches.length === 0 ? new Date(now).toISOString() : null,
+    processed_at: matches.length === 0 ? now : null,
     error: cut
-      ? `event loop: more than ${EVENT_HOPS_MAX} events triggered one another`
+      ? `${EVENT_LOOP_ERROR}: more than ${EVENT_HOPS_MAX} events triggered one another`
       : deps.secrets.redact(notes.join("; ")).slice(0, NOTES_MAX_LENGTH),
-    created_at: new Date(now).toISOString(),
+    created_at: now,
     matches,
     hop,
     ...(draft.root_cause !== undefined && { root_cause: draft.root_cause }),
@@ -284,7 +307,8 @@ async function keepData(
 }
 
 /** Records that only have to be indexed share one tail item. */
-function tailsOf(records: readonly StoredEvent[]): TailItem[] {
+function tailsOf(records: readonly StoredEvent[], shards: number): TailItem[] {
+  const tailOf = (record: StoredEvent): TailItem => newTailItem(record, shards);
   const done = records.filter(({ processed }) => processed);
   const [first] = done;
   if (first === undefined || done.length === 1) return records.map(tailOf);
@@ -293,9 +317,9 @@ function tailsOf(records: readonly StoredEvent[]): TailItem[] {
   return [...open.map(tailOf), { ...tailOf(first), ids, left: ids.length }];
 }
 
-function tailOf(record: StoredEvent): TailItem {
+function newTailItem(record: StoredEvent, shards: number): TailItem {
   const resendAt = new Date(Date.parse(record.created_at) + EVENT_RESEND_AFTER_MS).toISOString();
-  return { ...tailKey(record.event_id), resend_at: resendAt, resends: 0 };
+  return { ...tailKey(record.event_id, "tail", shards), resend_at: resendAt, resends: 0 };
 }
 
 /** The JSON text of an event's data, from the record or its blob. */

@@ -19,9 +19,10 @@ afterAll(() => vi.unstubAllGlobals());
 
 const TOKEN = "a-token-of-some-length";
 let logged: { message: string; fields: unknown }[];
+let information: string[];
 const log: Log = {
   debug: () => undefined,
-  info: () => undefined,
+  info: (message) => information.push(message),
   warn: () => undefined,
   error: (message, fields) => logged.push({ message, fields }),
   with: () => log,
@@ -30,6 +31,7 @@ const deps = { auth: ownerAuthenticator(hashToken(TOKEN)), log, throttle: { pass
 
 beforeEach(() => {
   logged = [];
+  information = [];
 });
 
 function event(parts: Partial<ProxyEvent> & { token?: string | undefined } = {}): ProxyEvent {
@@ -199,6 +201,13 @@ describe("a route's handler", () => {
     expect(known).toMatchObject({ statusCode: 409, body: { message: "taken" } });
     const full = await call(failing(Object.assign(new Error("disk"), { code: "storage_full" })), event());
     expect(full).toMatchObject({ statusCode: 507, body: { message: expect.stringContaining("full") } });
+  });
+
+  it("logs responses that a start explains as information", async () => {
+    const starting = new ApiError("unavailable", "being loaded", { isExpected: true });
+    const response = await call(failing(starting), event());
+    expect(response).toMatchObject({ statusCode: 503, body: { message: "being loaded" } });
+    expect([logged, information]).toEqual([[], ["request failed"]]);
   });
 
   it("uses a valid request id of the caller, and its own in place of an invalid one", async () => {

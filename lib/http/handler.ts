@@ -335,7 +335,11 @@ export function errorResult(
 ): ProxyResult {
   const error = toApiError(thrown);
   if (ERROR_STATUS[error.code] >= 500) {
-    log.error("request failed", { operation: route.operationId, requestId, error: error.cause ?? error });
+    log[error.isExpected ? "info" : "error"]("request failed", {
+      operation: route.operationId,
+      requestId,
+      error: error.cause ?? error,
+    });
   }
   const headers = commonHeaders(route.service, requestId);
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);

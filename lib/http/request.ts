@@ -30,6 +30,8 @@ export interface ProxyEvent {
   readonly bodyFile?: { readonly path: string; readonly bytes: number };
   /** Set by the local gateway for routes with large bodies: a body that fits into memory, in chunks. `body` is null then. */
   readonly bodyParts?: readonly Uint8Array[];
+  /** Set by the local gateway for forms: a large body that is still being received. `body` is null then. */
+  readonly bodyStream?: LargeBody;
   readonly requestContext?: {
     readonly requestId?: string;
     readonly path?: string;
@@ -242,14 +244,22 @@ function checkFormType(route: Pick<Route, "service">, contentType: string): void
   if (contentType !== "multipart/form-data") checkJsonType(route, contentType);
 }
 
+/** A large body is read in few reads. */
+const FILE_CHUNK_BYTES = 256 * 1024;
+
 function largeBody(
-  { bodyFile, bodyParts, body, isBase64Encoded }: ProxyEvent,
+  { bodyFile, bodyParts, bodyStream, body, isBase64Encoded }: ProxyEvent,
   limitBytes: number,
 ): LargeBody {
+  if (bodyStream !== undefined) return bodyStream;
   const parts = bodyParts ?? [Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8")];
   const bytes = bodyFile?.bytes ?? lengthOf(parts);
   if (bytes > limitBytes) throw tooLarge(limitBytes);
-  return { bytes, chunks: bodyFile === undefined ? chunksOf(parts) : createReadStream(bodyFile.path) };
+  const chunks =
+    bodyFile === undefined
+      ? chunksOf(parts)
+      : createReadStream(bodyFile.path, { highWaterMark: FILE_CHUNK_BYTES });
+  return { bytes, chunks };
 }
 
 const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0);

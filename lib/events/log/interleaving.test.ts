@@ -3,9 +3,10 @@ import { expect, it } from "vitest";
 import type { Tables } from "../../platform/tables.ts";
 import { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import { hostileSteps, tornTables } from "../../ranked-index/test-torn-tables.ts";
-import { indexEvents } from "./index-events.ts";
+import { type IndexDeps, indexEvents } from "./index-events.ts";
 import { type EventFilters, type EventRecord, listEvents } from "./list.ts";
 import { processedWrite } from "./process.ts";
+import { RecentEvents } from "./recent-events.ts";
 import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
 import { findOldestUnindexed, readUnindexedIds } from "./tail.ts";
 
@@ -15,6 +16,7 @@ const EVERYTHING = { offset: 0, limit: 1_000 };
 const NOW = "2026-03-02T10:00:00.000Z";
 
 const blobs = {} as never;
+const clock = { now: () => Date.parse(NOW) };
 const openIndex = (tables: Tables): RankedIndex => new RankedIndex({ tables }, "event-log", OFTEN);
 
 function eventOf(number: number, matched: boolean): StoredEvent {
@@ -70,6 +72,13 @@ async function list(
   return { total, records };
 }
 
+/** As the indexer does: the index is read before the tail. */
+async function findPending(deps: IndexDeps) {
+  const mergedBefore = await deps.eventIndex.mergedUntil();
+  const { items: known } = await findOldestUnindexed(deps, { items: 2, records: 3 });
+  return { known, mergedBefore };
+}
+
 const EVENTS = 14;
 const READS = 4;
 
@@ -100,15 +109,15 @@ it("shows every acknowledged event exactly once at any time, with torn transacti
           }
         };
         const indexer = async (eventIndex: RankedIndex): Promise<void> => {
-          const deps = { tables, eventIndex };
+          const deps = { tables, eventIndex, clock, recentEvents: new RecentEvents() };
           for (let round = 0; round < EVENTS; round += 1) {
             await steps.step();
             const told = steps
               .shuffle(events)
               .slice(0, 3)
               .map(({ event_id }) => event_id);
-            const { items: known } = await findOldestUnindexed(deps, { items: 2, records: 3 });
-            await indexEvents(deps, told, { known: round % 2 === 0 ? known : [] });
+            const found = await findPending(deps);
+            await indexEvents(deps, told, round % 2 === 0 ? found : {});
           }
         };
         const reader = async (
@@ -141,8 +150,8 @@ it("shows every acknowledged event exactly once at any time, with torn transacti
         steps.calm();
         const eventIndex = openIndex(tables);
         for (let round = 0; round < EVENTS; round += 1) {
-          const { items: known } = await findOldestUnindexed({ tables }, { items: 2, records: 3 });
-          await indexEvents({ tables, eventIndex }, acknowledged, { known });
+          const deps = { tables, eventIndex, clock, recentEvents: new RecentEvents() };
+          await indexEvents(deps, acknowledged, await findPending(deps));
         }
         expect(await readUnindexedIds({ tables })).toEqual([]);
         const { records } = await list(tables, openIndex(tables));

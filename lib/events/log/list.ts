@@ -68,6 +68,40 @@ export async function listEvents(
   return { total: view.total + tail.length, items: both(deps, shown, found) };
 }
 
+/** Records of the log after a position. */
+export interface EventsAfter {
+  /** Oldest first, page by page. */
+  readonly records: AsyncIterable<readonly EventRecord[]>;
+  /** The position to continue after. */
+  readonly position: number;
+  /** Whether there may be more. */
+  readonly more: boolean;
+  /** Records up to this number were removed from the log. */
+  readonly removed: number;
+}
+
+/**
+ * The records of the index with a number above `position` that match the filters, oldest first, at most `limit`.
+ * Numbers are assigned in one order and for good, so a reader that continues after the position misses nothing and
+ * reads nothing twice.
+ */
+export async function readEventsAfter(
+  deps: LogDeps,
+  filters: EventFilters,
+  { position, limit }: { readonly position: number; readonly limit: number },
+): Promise<EventsAfter> {
+  const { found, last, low } = await deps.eventIndex.after(termsOf(filters), position, limit);
+  return { records: indexedRecords(deps, found), position: last, more: found.length >= limit, removed: low };
+}
+
+/** The position after which the last `count` records that match the filters are. */
+export async function positionOfLast(deps: LogDeps, filters: EventFilters, count: number): Promise<number> {
+  if (count === 0) return deps.eventIndex.last();
+  const view = await deps.eventIndex.view(termsOf(filters));
+  const found = await view.page({ offset: 0, limit: count });
+  return (found.at(-1)?.number ?? view.last + 1) - 1;
+}
+
 /**
  * The index, and the ids of the records that it does not contain, newest first. A record leaves the tail only after it
  * is visible in the index, so reading the tail first misses none. A record in the tail may also be in the index, but
@@ -172,7 +206,8 @@ async function* withData(
   if (inline.length > 0) yield inline;
 }
 
-function toRecord(event: StoredEvent, data: string, id: number): EventRecord {
+/** A record in responses. `id` is its number in the log. */
+export function toRecord(event: StoredEvent, data: string, id: number): EventRecord {
   return {
     id,
     topic: event.topic,

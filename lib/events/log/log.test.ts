@@ -52,6 +52,21 @@ describe("numbers", () => {
     ]);
   });
 
+  it("stay in order if an event counts for more than still fits into the transaction", async () => {
+    const events: string[] = [];
+    for (const name of ["a,b", "c,d", "a", "c"]) events.push(...(await emit(draft("counted", { name }))));
+    await indexEvents(test.deps, events, {
+      count: { keysOf: ({ name }) => name.split(","), keysMax: 2, prepare: async () => () => [] },
+    });
+    const { records } = await readLog(test.deps);
+    expect(records.map(({ id, name }) => [id, name])).toEqual([
+      [4, "c"],
+      [3, "a"],
+      [2, "c,d"],
+      [1, "a,b"],
+    ]);
+  });
+
   it("do not change if events are indexed again, concurrently and in any order", async () => {
     const events = await emit(...Array.from({ length: 25 }, (_, n) => draft(`t${n}`)));
     await Promise.all([

@@ -1,7 +1,8 @@
 import type { BusEntry } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
+import type { Condition, Write } from "../../platform/tables.ts";
 import { EVENT_SOURCE, recordedEntry } from "../publish.ts";
+import { readAll } from "../read-all.ts";
 import {
   eventKey,
   eventLogTable,
@@ -11,6 +12,7 @@ import {
   type TailState,
   tailKey,
   tailPartitions,
+  tailShards,
 } from "./table.ts";
 
 export const EVENT_PROCESSED = "event.processed";
@@ -46,8 +48,10 @@ export async function resendPending(
   max: number,
 ): Promise<number> {
   const now = new Date(deps.clock.now()).toISOString();
+  const shards = tailShards(deps.tables);
+  await moveParked(deps, shards);
   let sent = 0;
-  for (const pk of [...tailPartitions("tail"), ...tailPartitions("indexed")]) {
+  for (const pk of [...tailPartitions("tail", shards), ...tailPartitions("indexed", shards)]) {
     let cursor: string | undefined;
     do {
       const page = await deps.tables.query(eventTailTable, {
@@ -55,7 +59,8 @@ export async function resendPending(
         limit: TAIL_PAGE,
         ...(cursor === undefined ? {} : { cursor }),
       });
-      for (const item of page.items) {
+      for (const found of page.items) {
+        const item = await inItsPartition(deps, found, shards);
         if (item.resend_at > now || sent >= max) continue;
         if (await resend(deps, item)) sent += 1;
       }
@@ -66,10 +71,48 @@ export async function resendPending(
   return sent;
 }
 
+/** Moves the parked items that an earlier release wrote, so that a redrive finds them. */
+async function moveParked(deps: Pick<Ports, "tables">, shards: number): Promise<void> {
+  const earlier = tailPartitions("parked");
+  if (earlier.length === shards) return;
+  for (const pk of earlier)
+    for (const item of await readAll(deps, eventTailTable, { pk })) await inItsPartition(deps, item, shards);
+}
+
+/** Moves an item that an earlier release, with fewer partitions, wrote. */
+async function inItsPartition(
+  { tables }: Pick<Ports, "tables">,
+  item: TailItem,
+  shards: number,
+): Promise<TailItem> {
+  const state = item.pk.slice(0, item.pk.indexOf("#")) as TailState;
+  const moved: TailItem = { ...item, ...tailKey(item.sk, state, shards) };
+  if (moved.pk === item.pk) return item;
+  return (await moveItem(tables, item, moved, ["resend_at", "=", item.resend_at])) ? moved : item;
+}
+
+/** Replaces an item by one with another key. Returns false if the condition does not hold. */
+async function moveItem(
+  tables: Ports["tables"],
+  { pk, sk }: TailItem,
+  moved: TailItem,
+  when: Condition,
+): Promise<boolean> {
+  const { ok } = await tables.write([
+    { op: "delete", table: eventTailTable, key: { pk, sk }, when: [when] },
+    { op: "put", table: eventTailTable, item: moved },
+  ]);
+  return ok;
+}
+
 async function resend(deps: Pick<Ports, "tables" | "bus" | "clock">, item: TailItem): Promise<boolean> {
   const event = await deps.tables.get(eventLogTable, eventKey(item.sk));
   if (event === undefined) {
     await deps.tables.write([{ op: "delete", table: eventTailTable, key: { pk: item.pk, sk: item.sk } }]);
+    return false;
+  }
+  if (event.failed === true && item.number !== undefined) {
+    await moveTail(deps, item.sk, "indexed", "parked");
     return false;
   }
   const resends = item.resends + 1;
@@ -77,7 +120,9 @@ async function resend(deps: Pick<Ports, "tables" | "bus" | "clock">, item: TailI
     await failEvent(deps, item.sk, "not processed: too many attempts failed");
     return false;
   }
-  const next = new Date(deps.clock.now() + RESEND_BACKOFF_MS * 2 ** Math.min(resends, 10)).toISOString();
+  // One that has failed only has to be indexed: the next sweep then parks it.
+  const backoff = event.failed === true ? 0 : RESEND_BACKOFF_MS * 2 ** Math.min(resends, 10);
+  const next = new Date(deps.clock.now() + backoff).toISOString();
   const claimed = await deps.tables.update(
     eventTailTable,
     { pk: item.pk, sk: item.sk },
@@ -91,7 +136,8 @@ async function resend(deps: Pick<Ports, "tables" | "bus" | "clock">, item: TailI
 
 /** The bus entries to repeat for an event: all of it, or that it was processed. */
 function entriesFor(event: StoredEvent): BusEntry[] {
-  const recorded = recordedEntry(event);
+  // A record that failed before it was indexed only has to be indexed.
+  const recorded = recordedEntry(event.failed === true ? { ...event, matches: [] } : event);
   return event.processed && event.matches.length > 0 ? [processedEntry(event.event_id)] : [recorded];
 }
 
@@ -100,13 +146,15 @@ function entriesFor(event: StoredEvent): BusEntry[] {
  * the sweep continues until it is indexed.
  */
 export async function failEvent(deps: Pick<Ports, "tables">, eventId: string, error: string): Promise<void> {
-  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error } }, [["processed", "=", false]]);
+  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error, failed: true } }, [
+    ["processed", "=", false],
+  ]);
   await moveTail(deps, eventId, "indexed", "parked");
 }
 
 /** Returns the event to the sweep. */
 export async function reviveEvent(deps: Pick<Ports, "tables">, eventId: string): Promise<void> {
-  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error: "" } }, [
+  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error: "" }, remove: ["failed"] }, [
     ["processed", "=", false],
   ]);
   await moveTail(deps, eventId, "parked", "indexed");
@@ -118,16 +166,9 @@ async function moveTail(
   from: TailState,
   to: TailState,
 ): Promise<void> {
-  const item = await deps.tables.get(eventTailTable, tailKey(eventId, from));
+  const shards = tailShards(deps.tables);
+  const item = await deps.tables.get(eventTailTable, tailKey(eventId, from, shards));
   if (item === undefined) return;
-  const moved: TailItem = { ...item, ...tailKey(eventId, to), resends: 0 };
-  await deps.tables.write([
-    {
-      op: "delete",
-      table: eventTailTable,
-      key: tailKey(eventId, from),
-      when: [["pk", "exists"]],
-    },
-    { op: "put", table: eventTailTable, item: moved },
-  ]);
+  const moved: TailItem = { ...item, ...tailKey(eventId, to, shards), resends: 0 };
+  await moveItem(deps.tables, item, moved, ["pk", "exists"]);
 }

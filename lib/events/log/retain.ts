@@ -3,7 +3,15 @@ import type { Write } from "../../platform/tables.ts";
 import { clearOldest } from "../../ranked-index/clear-oldest.ts";
 import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import type { Retention } from "../../settings/config.ts";
-import { EVENT_INDEX, eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
+import {
+  EVENT_INDEX,
+  eventKey,
+  eventLogTable,
+  eventTailTable,
+  type StoredEvent,
+  tailKey,
+  tailShards,
+} from "./table.ts";
 
 /** Maximum number of records removed per sweep. */
 const REMOVED_MAX = 5_000;
@@ -58,11 +66,12 @@ async function removeEvents(deps: Pick<Ports, "tables" | "blobs">, ids: readonly
   const events = [...(await eventsOf(deps, ids)).values()];
   const blobs = events.flatMap(({ data_blob }) => data_blob ?? []);
   if (blobs.length > 0) await deps.blobs.delete(blobs);
+  const shards = tailShards(deps.tables);
   const writes = events.flatMap(({ event_id, processed }): Write[] => [
     { op: "delete", table: eventLogTable, key: eventKey(event_id) },
     ...(processed
       ? []
-      : [{ op: "delete", table: eventTailTable, key: tailKey(event_id, "parked") } satisfies Write]),
+      : [{ op: "delete", table: eventTailTable, key: tailKey(event_id, "parked", shards) } satisfies Write]),
   ]);
   for (let start = 0; start < writes.length; start += WRITES_AT_ONCE)
     await deps.tables.write(writes.slice(start, start + WRITES_AT_ONCE));

@@ -20,7 +20,7 @@ const RESOURCES = {
 const LARGE = Number(process.env.WEFT_LOG_SIZE ?? 0);
 const RECORDED = { unindexed: 30, atOnce: 4 };
 /** Twice the tail's partitions and the head, then deltas with sets, keys and records of two segments. */
-const CALLS_MAX = 18;
+const CALLS_MAX = 138;
 /** The deltas since the last merge, if any, and the sets of one more segment. */
 const MORE_ITEMS = 48 + 7;
 const MINUTES = 60_000;

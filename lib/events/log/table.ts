@@ -1,4 +1,4 @@
-import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { Key, TableSpec, Tables } from "../../platform/tables.ts";
 
 /** A trigger that an event matched when it was recorded. Dispatch starts exactly these. */
 export interface Match {
@@ -29,6 +29,8 @@ export interface StoredEvent extends Key {
   /** ISO 8601. */
   readonly processed_at: string | null;
   readonly error: string;
+  /** It could not be processed, and is not sent again until it is redriven. */
+  readonly failed?: true;
   /** ISO 8601. */
   readonly created_at: string;
   readonly matches: readonly Match[];
@@ -66,8 +68,14 @@ export const tailIds = ({ sk, ids }: TailItem): readonly string[] => ids ?? [sk]
 
 export const eventTailTable: TableSpec<TailItem> = { name: "event-tail", indexes: {} };
 
-/** Partitions of the tail: one partition supports a thousand writes per second on AWS. */
-export const TAIL_SHARDS = 4;
+/** Partitions of the tail. Several, so that readers of one do not wait for writers of another. */
+const TAIL_SHARDS = 4;
+/** The same where partitions have limits: one accepts a thousand writes per second, an event needs six. */
+const LIMITED_TAIL_SHARDS = 64;
+
+/** Number of partitions of each state of the tail. */
+export const tailShards = ({ partitionLimits }: Pick<Tables, "partitionLimits">): number =>
+  partitionLimits === true ? LIMITED_TAIL_SHARDS : TAIL_SHARDS;
 
 /**
  * The partition of a record's tail item: `tail` until the record is visible in the index, then `indexed` until it is
@@ -75,13 +83,32 @@ export const TAIL_SHARDS = 4;
  */
 export type TailState = "tail" | "indexed" | "parked";
 
-export function tailKey(eventId: string, where: TailState = "tail"): Key {
-  const shard = Number.parseInt(eventId.slice(-1), 16) % TAIL_SHARDS;
+/** Some of the events that were accepted together and are not recorded yet. */
+export interface StagedEvents extends Key {
+  /** ISO 8601: when the sweep asks for this part to be recorded. */
+  readonly resend_at: string;
+  /** Number of its last events that are not recorded yet: the condition of its next change. */
+  readonly left: number;
+  /** JSON text of all drafts of the part; missing if it is stored as a blob. */
+  readonly drafts?: string;
+  /** Key of the blob that holds drafts too large for an item. */
+  readonly drafts_blob?: string;
+}
+
+/** Parts of the events that were accepted together: in the table of the tail, in partitions of their own. */
+export const stagedEventsTable: TableSpec<StagedEvents> = { name: "event-tail", indexes: {} };
+
+export function tailKey(
+  eventId: string,
+  where: TailState | "staged" = "tail",
+  shards: number = TAIL_SHARDS,
+): Key {
+  const shard = Number.parseInt(eventId.slice(-2), 16) % shards;
   return { pk: `${where}#${shard}`, sk: eventId };
 }
 
-export const tailPartitions = (where: TailState): string[] =>
-  Array.from({ length: TAIL_SHARDS }, (_, shard) => `${where}#${shard}`);
+export const tailPartitions = (where: TailState | "staged", shards: number = TAIL_SHARDS): string[] =>
+  Array.from({ length: shards }, (_, shard) => `${where}#${shard}`);
 
 /** Name of the ranked index over the log. */
 export const EVENT_INDEX = "event-log";

@@ -2,7 +2,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import { readAll } from "../read-all.ts";
-import { eventTailTable, type TailItem, tailIds, tailKey, tailPartitions } from "./table.ts";
+import { eventTailTable, type TailItem, tailIds, tailKey, tailPartitions, tailShards } from "./table.ts";
 
 /** A record that is visible in the index. */
 export interface IndexedRecord {
@@ -26,8 +26,10 @@ export async function acknowledgeTail(
 ): Promise<void> {
   const byItem = Map.groupBy(records, ({ eventId }) => known.get(eventId)?.sk ?? eventId);
   const parts = [...byItem.values()];
-  for (let start = 0; start < parts.length; start += ITEMS_PER_TRANSACTION)
-    await acknowledgeSome(deps, parts.slice(start, start + ITEMS_PER_TRANSACTION).flat(), known);
+  const groups = Array.from({ length: Math.ceil(parts.length / ITEMS_PER_TRANSACTION) }, (_, at) =>
+    parts.slice(at * ITEMS_PER_TRANSACTION, (at + 1) * ITEMS_PER_TRANSACTION),
+  );
+  await Promise.all(groups.map((group) => acknowledgeSome(deps, group.flat(), known)));
 }
 
 async function acknowledgeSome(
@@ -39,7 +41,7 @@ async function acknowledgeSome(
     ? known
     : await readTailItems(deps, records, known);
   const acknowledge = async () => {
-    const writes = acknowledgeWrites(records, items);
+    const writes = acknowledgeWrites(records, items, tailShards(deps.tables));
     if (writes.length === 0 || (await deps.tables.write(writes)).ok) return;
     items = await readTailItems(deps, records, known);
     return CONFLICT;
@@ -59,24 +61,28 @@ async function readTailItems(
   const items = keyByEventId(
     await deps.tables.batchGet(
       eventTailTable,
-      keys.map((key) => tailKey(key)),
+      keys.map((key) => tailKey(key, "tail", tailShards(deps.tables))),
     ),
   );
   const isFound = ({ eventId }: IndexedRecord): boolean => items.has(eventId) || known.has(eventId);
   if (records.every(isFound)) return items;
-  return new Map([...keyByEventId(await readTail(deps)), ...items]);
+  return new Map([...keyByEventId((await readTail(deps)).flat()), ...items]);
 }
 
 /** Tail items by the ids of their events. */
 export const keyByEventId = (items: readonly TailItem[]): Map<string, TailItem> =>
   new Map(items.flatMap((item) => tailIds(item).map((id) => [id, item])));
 
-function acknowledgeWrites(records: readonly IndexedRecord[], items: ReadonlyMap<string, TailItem>): Write[] {
+function acknowledgeWrites(
+  records: readonly IndexedRecord[],
+  items: ReadonlyMap<string, TailItem>,
+  shards: number,
+): Write[] {
   const writes: Write[] = [];
   const together = new Map<TailItem, Set<string>>();
   for (const record of records) {
     const item = items.get(record.eventId);
-    if (item?.ids === undefined) writes.push(...ownWrites(record, item));
+    if (item?.ids === undefined) writes.push(...ownWrites(record, item, shards));
     else together.set(item, (together.get(item) ?? new Set()).add(record.eventId));
   }
   for (const [item, acknowledged] of together) {
@@ -93,11 +99,15 @@ function acknowledgeWrites(records: readonly IndexedRecord[], items: ReadonlyMap
 }
 
 /** A missing item is not written: its key may belong to an item that other records share. */
-function ownWrites({ eventId, number, final }: IndexedRecord, item: TailItem | undefined): Write[] {
-  const key = tailKey(eventId);
+function ownWrites(
+  { eventId, number, final }: IndexedRecord,
+  item: TailItem | undefined,
+  shards: number,
+): Write[] {
   if (item === undefined || item.number !== undefined) return [];
+  const key = { pk: item.pk, sk: item.sk };
   if (final) return [{ op: "delete", table: eventTailTable, key }];
-  const moved: TailItem = { ...item, ...tailKey(eventId, "indexed"), number };
+  const moved: TailItem = { ...item, ...tailKey(eventId, "indexed", shards), number };
   return [
     { op: "delete", table: eventTailTable, key, when: [["resend_at", "=", item.resend_at]] },
     { op: "put", table: eventTailTable, item: moved },
@@ -106,12 +116,20 @@ function ownWrites({ eventId, number, final }: IndexedRecord, item: TailItem | u
 
 /** Ids of the records that may not be indexed yet, newest first. */
 export async function readUnindexedIds(deps: Pick<Ports, "tables">): Promise<string[]> {
-  return (await readTail(deps)).flatMap(tailIds).sort().reverse();
+  return (await readTail(deps)).flat().flatMap(tailIds).sort().reverse();
 }
 
-async function readTail(deps: Pick<Ports, "tables">, most?: number): Promise<TailItem[]> {
-  const parts = tailPartitions("tail").map((pk) => readAll(deps, eventTailTable, { pk }, most));
-  return (await Promise.all(parts)).flat();
+/** The items of each partition. */
+function readTail(
+  deps: Pick<Ports, "tables">,
+  { items, of }: { readonly items?: number; readonly of?: readonly string[] | undefined } = {},
+): Promise<TailItem[][]> {
+  const shards = tailShards(deps.tables);
+  const partitions =
+    of === undefined
+      ? tailPartitions("tail", shards)
+      : [...new Set(of.map((id) => tailKey(id, "tail", shards).pk))];
+  return Promise.all(partitions.map((pk) => readAll(deps, eventTailTable, { pk }, items)));
 }
 
 export interface OldestUnindexed {
@@ -121,18 +139,51 @@ export interface OldestUnindexed {
 }
 
 /**
- * The pending work of records that are not indexed yet, oldest first. Reads a bounded number of items per partition,
- * and takes from them a bounded number of records but at least one item.
+ * The pending work of records that are not indexed yet, oldest first. Reads a bounded number of items per partition, of
+ * all partitions or those of some records, and takes from them a bounded number of records but at least one item.
  */
 export async function findOldestUnindexed(
   deps: Pick<Ports, "tables">,
   most: { readonly items: number; readonly records: number },
+  of?: readonly string[],
 ): Promise<OldestUnindexed> {
-  const read = (await readTail(deps, most.items)).sort((one, other) => (one.sk < other.sk ? -1 : 1));
+  const parts = await readTail(deps, { items: most.items, of });
+  const read = parts.flat().sort((one, other) => (one.sk < other.sk ? -1 : 1));
   let records = 0;
   const items = read.filter((item, at) => {
     records += tailIds(item).length;
     return at === 0 || records <= most.records;
   });
-  return { items, more: items.length < read.length || read.length >= most.items };
+  return { items, more: items.length < read.length || parts.some((part) => part.length >= most.items) };
+}
+
+/** Those of some records that are in the index and wait there until they are processed. */
+export async function findIndexed(
+  deps: Pick<Ports, "tables">,
+  eventIds: readonly string[],
+): Promise<string[]> {
+  const shards = tailShards(deps.tables);
+  const items = await deps.tables.batchGet(
+    eventTailTable,
+    eventIds.map((id) => tailKey(id, "indexed", shards)),
+  );
+  return items.map(({ sk }) => sk);
+}
+
+/** Divides tail items into parts of a number of records, in order; an item with more is a part. */
+export function divideItems(items: readonly TailItem[], recordsMax: number): TailItem[][] {
+  const parts: TailItem[][] = [];
+  let records = 0;
+  for (const item of items) {
+    const own = tailIds(item).length;
+    const part = parts.at(-1);
+    if (part === undefined || records + own > recordsMax) {
+      parts.push([item]);
+      records = own;
+    } else {
+      part.push(item);
+      records += own;
+    }
+  }
+  return parts;
 }

@@ -6,7 +6,16 @@ import { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import { INDEXED_FIELDS, indexEvents } from "./index-events.ts";
 import { type EventFilters, listEvents } from "./list.ts";
 import { processedWrite } from "./process.ts";
-import { EVENT_INDEX, eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
+import { RecentEvents } from "./recent-events.ts";
+import {
+  EVENT_INDEX,
+  eventKey,
+  eventLogTable,
+  eventTailTable,
+  type StoredEvent,
+  tailKey,
+  tailShards,
+} from "./table.ts";
 
 const NOW = "2026-03-02T10:00:00.000Z";
 /** Events per transaction: each has a record and a tail item. */
@@ -123,7 +132,7 @@ export class SizedLog {
         {
           op: "put" as const,
           table: eventTailTable,
-          item: { ...tailKey(item.event_id), resend_at: NOW, resends: 0 },
+          item: { ...tailKey(item.event_id, "tail", tailShards(this.#tables)), resend_at: NOW, resends: 0 },
         },
       ]),
     );
@@ -131,7 +140,13 @@ export class SizedLog {
   }
 
   async #indexAll(ids: readonly string[]): Promise<void> {
-    const deps = { tables: this.#tables, eventIndex: this.#index };
+    const deps = {
+      tables: this.#tables,
+      eventIndex: this.#index,
+      recentEvents: new RecentEvents(),
+      // Long after the records.
+      clock: { now: () => Date.parse("2100-01-01") },
+    };
     for (let start = 0; start < ids.length; start += INDEXED_AT_ONCE)
       await indexEvents(deps, ids.slice(start, start + INDEXED_AT_ONCE));
   }
