@@ -43,14 +43,14 @@ export const changesRecord = z
   .object({
     now: z.int().describe("Milliseconds since the epoch"),
     counts: z.array(z.int()).optional().describe("Number of rows ever written to each shard"),
-    users: z.array(z.string()).optional().describe("Users of whom a session has expired since `since`"),
+    users: z.array(z.string()).optional().describe("Users whose session has expired since `since`"),
     rows: z
       .array(
         z.object({
           id: z.string(),
           documents: z.array(z.string()),
           relations: z.array(z.tuple([z.string(), z.string()])),
-          users: z.array(z.string()).describe("Users of whom a session or token was ended"),
+          users: z.array(z.string()).describe("Users whose session or token has ended"),
         }),
       )
       .optional(),

@@ -137,13 +137,13 @@ export class ClientSocket {
     else if (now - this.#unsent.since > this.#limits.unsentMs) this.close(CLOSE.slowReader);
   }
 
-  /** What is sent in one turn of the event loop is written at once. */
+  /** What one callback sends is written at once. */
   #send(data: Uint8Array): void {
     if (!this.isOpen) return;
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#stream.cork();
-      setImmediate(() => {
+      queueMicrotask(() => {
         this.#isCorked = false;
         this.#stream.uncork();
       });

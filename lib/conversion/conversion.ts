@@ -5,7 +5,7 @@ export type OutputFormat = "json" | "markdown" | "html";
 export type EditorFormat = "docx-editor" | "odt-editor" | "pdf-editor";
 
 /** The formats of files that documents are imported from; blocks are what a conversion service returns. */
-export type ImportFormat = "markdown" | "plain" | "html" | "docx" | "blocks";
+export type ImportFormat = "markdown" | "plain" | "html" | "docx" | "odt" | "blocks";
 
 /** What to convert, and to which format. */
 export type Conversion =

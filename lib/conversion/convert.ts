@@ -1,7 +1,9 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
+import { ArchiveError } from "../archives/read-zip.ts";
 import { nodesOfBlocks } from "./block-nodes.ts";
 import { arrangeColumns } from "./columns.ts";
+import { ContentError } from "./content-error.ts";
 import type { Conversion, EditorFormat } from "./conversion.ts";
 import {
   type EditorNode,
@@ -17,11 +19,15 @@ import { readDocx } from "./docx.ts";
 import { editTree, type Kept } from "./edit-tree.ts";
 import { loadEditorWriters } from "./editor-writers.ts";
 import { readFrontMatter } from "./front-matter.ts";
+import { givenBlocks } from "./given-blocks.ts";
+import { hoistImages } from "./hoist-images.ts";
 import { encodePage, type ImportedPage } from "./imported-page.ts";
 import { lightWindow } from "./light-window.ts";
 import { markdownBlocks } from "./markdown-blocks.ts";
 import { makeSafeForMarkdown, readEntities, removeUnsafeUrls } from "./markdown-safe.ts";
 import { appendBlocks, MARKDOWN_KEEPS, mergeBlocks } from "./merge-blocks.ts";
+import { readOdt } from "./odt.ts";
+import { officeBlocks } from "./office-blocks.ts";
 import { collectContent, findChecklists, isEmbedded, withoutTitle, withUrls } from "./page-content.ts";
 import { plainBlocks, splitTexts } from "./plain-blocks.ts";
 import { type Block, paragraph, readBlocks } from "./read-blocks.ts";
@@ -48,9 +54,11 @@ const NOTHING_KEPT: Kept = { mark: () => false, attribute: () => false };
 /** Maximum length of the result, in characters. */
 const MADE_MAX_LENGTH = 64 * 1024 * 1024;
 
-/** Throws if the content cannot be converted. */
+/** Throws if the content cannot be converted: ContentError if the user can be told why. */
 export async function convert(conversion: Conversion): Promise<string | Uint8Array> {
-  const made = await make(conversion);
+  const made = await make(conversion).catch((error: unknown) => {
+    throw error instanceof ArchiveError ? new ContentError(error.message, { cause: error }) : error;
+  });
   if (made.length > MADE_MAX_LENGTH) throw new RangeError("the result is too large");
   return made;
 }
@@ -62,7 +70,7 @@ async function make(conversion: Conversion): Promise<string | Uint8Array> {
     return replaceUrls(conversion.bytes, conversion.urls);
   const { from, bytes, to } = conversion;
   const blocks = await readContent(from, bytes);
-  if (to === "yjs") return newState(blocks as Blocks);
+  if (to === "yjs") return newState(blocks);
   if (to === "json") return JSON.stringify(blocks);
   const known = plainBlocks(writers === undefined ? blocks : arrangeColumns(blocks), schema);
   if (to !== "markdown" && to !== "html") return writeAsEditor(to, known);
@@ -97,8 +105,8 @@ async function importPage({ from, bytes, title }: Extract<Conversion, { to: "pag
   if (from === "plain") return page(paragraphs(bytes));
   if (from === "blocks") return page(blocksOf(newState(parseBlocks(bytes))));
   if (from === "html") return page(withoutTitle(await parseHtml(decodeText(bytes)), title));
-  const { html, ...office } = await readDocx(bytes);
-  return page(findChecklists(await parseHtml(html)), office);
+  const { html, ...office } = await (from === "odt" ? readOdt : readDocx)(bytes);
+  return page(findChecklists(officeBlocks(html)), office);
 }
 
 function page(
@@ -106,10 +114,9 @@ function page(
   { files = [], skipped = [], ...matter }: Partial<Omit<ImportedPage, "state" | "urls">> = {},
 ): Uint8Array {
   const content = collectContent(blocks);
-  const state = stateWith(nodesOfBlocks(blocks, schema));
   return encodePage({
     ...matter,
-    state,
+    state: newState(blocks),
     files: [...files, ...content.files],
     urls: content.urls.filter((url) => !isEmbedded(url)),
     skipped: [...skipped, ...content.skipped],
@@ -124,7 +131,7 @@ function replaceUrls(state: Uint8Array, urls: Readonly<Record<string, string>>):
 }
 
 /** The state of a new document. */
-const newState = (blocks: Blocks): Uint8Array => stateWith(groupOf(blocks));
+const newState = (blocks: readonly Block[]): Uint8Array => stateWith(nodesOfBlocks(blocks, schema));
 
 function stateWith(...nodes: readonly WritableNode[]): Uint8Array {
   const doc = new Y.Doc();
@@ -169,22 +176,22 @@ async function parseMarkdown(bytes: Uint8Array): Promise<Blocks> {
 
 async function parseHtml(html: string): Promise<Block[]> {
   // The editor expects code blocks as Markdown renders them.
-  const safe = sanitize(html).replaceAll(/<pre>(?!<code)([\s\S]*?)<\/pre>/g, "<pre><code>$1</code></pre>");
+  const safe = hoistImages(sanitize(html)).replaceAll(
+    /<pre>(?!<code)([\s\S]*?)<\/pre>/g,
+    "<pre><code>$1</code></pre>",
+  );
   if (safe.trim() === "") return [];
   const blocks = await editor.tryParseHTMLToBlocks(safe);
   splitTexts(blocks);
   return blocks as unknown as Block[];
 }
 
-/** Blocks of another program. Throws for anything that is not a list of them. */
-function parseBlocks(bytes: Uint8Array): Blocks {
-  const parsed: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  if (!Array.isArray(parsed) || !parsed.every((block) => block !== null && typeof block === "object"))
-    throw new TypeError("the content is not a list of blocks");
-  return parsed as Blocks;
+/** Blocks of another program, as JSON. Throws for anything else. */
+function parseBlocks(bytes: Uint8Array): Block[] {
+  return givenBlocks(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
 }
 
-/** Text of a file: UTF-8, or UTF-16 with a byte order mark. Throws for other encodings. */
+/** Text of a file: UTF-8, or UTF-16 with a byte order mark. Throws ContentError for other encodings. */
 function decodeText(bytes: Uint8Array): string {
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe
@@ -192,7 +199,11 @@ function decodeText(bytes: Uint8Array): string {
       : bytes[0] === 0xfe && bytes[1] === 0xff
         ? "utf-16be"
         : "utf-8";
-  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw new ContentError("Its encoding is neither UTF-8 nor UTF-16.");
+  }
 }
 
 /** The group of blocks as an editor writes it. Without blocks, it has an empty one, which editors need. */

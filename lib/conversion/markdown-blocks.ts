@@ -1,5 +1,7 @@
 import { Lexer, type Token, type Tokens } from "marked";
 import { isFenceLanguage, restoreFencedBlocks } from "./fenced-blocks.ts";
+import { joinTexts, trimTexts } from "./inline-texts.ts";
+import { checkNesting } from "./markdown-nesting.ts";
 import type { Block, Inline, StyledText, TableContent } from "./read-blocks.ts";
 
 /** Lists and quotes that are nested deeper are read as their text. */
@@ -12,9 +14,10 @@ export type ReadHtml = (html: string) => Promise<Block[]>;
 
 /**
  * The blocks of a Markdown text: CommonMark with the tables, checklists and strikethrough of GitHub. Images within a
- * text become blocks after it.
+ * text become blocks after it. Throws ContentError if it is nested too deeply.
  */
 export async function markdownBlocks(text: string, readHtml: ReadHtml): Promise<Block[]> {
+  checkNesting(text);
   const tokens = new Lexer({ gfm: true }).lex(text);
   return withIds(restoreFencedBlocks(await new MarkdownReader(readHtml).blocks(tokens, 0)));
 }
@@ -263,25 +266,4 @@ function withTag(raw: string, styles: Styles, outer: Styles, content: Inline[]):
 }
 
 /** The content without spaces around it; a line break within a paragraph is a space. */
-function trimmed(content: readonly Inline[]): Inline[] {
-  const joined: Inline[] = [];
-  for (const inline of content) {
-    const last = joined.at(-1);
-    if (
-      inline.type === "text" &&
-      last?.type === "text" &&
-      isSame((last as StyledText).styles, (inline as StyledText).styles)
-    )
-      (last as StyledText).text += (inline as StyledText).text;
-    else joined.push(inline);
-  }
-  const [first, final] = [joined[0], joined.at(-1)];
-  if (first?.type === "text") (first as StyledText).text = (first as StyledText).text.trimStart();
-  if (final?.type === "text") (final as StyledText).text = (final as StyledText).text.trimEnd();
-  return joined.filter((inline) => inline.type !== "text" || (inline as StyledText).text !== "");
-}
-
-const isSame = (one: object, other: object): boolean => {
-  const names = Object.keys(one);
-  return names.length === Object.keys(other).length && names.every((name) => Object.hasOwn(other, name));
-};
+const trimmed = (content: readonly Inline[]): Inline[] => trimTexts(joinTexts(content));

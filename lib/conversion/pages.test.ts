@@ -1,7 +1,9 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
+import { Document, ImageRun, Packer, Paragraph, TextRun } from "docx";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as Y from "yjs";
+import { PNG } from "../testing/test-attachments.ts";
 import { zipOf } from "../testing/test-imports.ts";
 import { nodesOfBlocks } from "./block-nodes.ts";
 import type { ImportFormat } from "./conversion.ts";
@@ -194,6 +196,31 @@ describe("Markdown", () => {
       urls: { "b%20c.md#x": "/docs/1/#x", "e.png": "/media/1" },
     });
     expect(await markdownIn(changed as Uint8Array)).toBe("[a](/docs/1/#x)\n\n![d](/media/1)\n");
+  });
+});
+
+describe("an image within a text", () => {
+  it("is moved behind the text, in HTML and in Word documents", async () => {
+    const image = '<img src="https://e.example/a.png" alt="a > b">';
+    const html = await imported(
+      "html",
+      `<p>one ${image} two</p><h2>${image}Three</h2><table><tr><td><p>four${image}</p></td></tr></table><p>${image}</p>`,
+    );
+    const shown = "![a > b](https://e.example/a.png)\n";
+    expect((await markdownIn(html.state)).replaceAll(/\|.*\n/g, "")).toBe(
+      `one  two\n\n${shown}\n## Three\n\n${shown}\n\n${shown}\n${shown}`,
+    );
+    const paragraph = new Paragraph({
+      children: [
+        new TextRun("before"),
+        new ImageRun({ type: "png", data: PNG, transformation: { width: 1, height: 1 } }),
+      ],
+    });
+    const word = await imported(
+      "docx",
+      await Packer.toBuffer(new Document({ sections: [{ children: [paragraph] }] })),
+    );
+    expect(await markdownIn(word.state)).toMatch(/^before\n\n!\[.*\]\(.*image-1\.png\)\n$/);
   });
 });
 

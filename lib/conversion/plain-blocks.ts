@@ -1,6 +1,7 @@
 import {
   type Block,
   type BlockSchema,
+  type CustomContent,
   type Inline,
   isLink,
   isText,
@@ -78,7 +79,7 @@ function plainInline(inline: Inline): Inline[] {
   const { docId } = inline.props;
   const href =
     addressOf(inline.props) || (typeof docId === "string" && docId !== "" ? `/docs/${docId}/` : "");
-  const text = nameOf(inline.props) || href;
+  const text = mentionText(inline) || nameOf(inline.props) || href;
   if (text === "") return [];
   return href === "" ? [styled(text)] : [{ type: "link", href, content: [styled(text)] }];
 }
@@ -103,6 +104,12 @@ function inPieces(text: StyledText): StyledText[] {
   }
   return start === 0 ? [text] : [...pieces, { ...text, text: text.text.slice(start) }];
 }
+
+/** What a mention of a user shows; empty of other inline content. */
+export const mentionText = ({ type, props }: CustomContent): string => {
+  const name = type === "mention" ? textOf(props["name"]) : "";
+  return name === "" ? "" : `@${name}`;
+};
 
 const styled = (text: string) => ({ type: "text" as const, text, styles: {} });
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

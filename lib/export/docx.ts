@@ -32,6 +32,10 @@ const PAGE_WIDTH = 600;
 /** Width between the margins, twentieths of a point. */
 const TABLE_WIDTH = 9026;
 const CODE_FONT = "Courier New";
+/** Styles by which other programs, and the import, know code and quotes. */
+const CODE_BLOCK = { id: "SourceCode", name: "Source Code" } as const;
+const QUOTE = { id: "Quote", name: "Quote" } as const;
+const CODE_TEXT = { id: "SourceText", name: "Source Text" } as const;
 
 const HEADINGS = [
   HeadingLevel.HEADING_1,
@@ -68,7 +72,14 @@ export async function writeDocx(rendering: Rendering, nodes: readonly Node[]): P
     title,
     creator: "Weft",
     description: "",
-    styles: { default: { document: { run: { language: { value: languageOf(language) } } } } },
+    styles: {
+      default: { document: { run: { language: { value: languageOf(language) } } } },
+      paragraphStyles: [
+        { ...CODE_BLOCK, basedOn: "Normal", run: { font: CODE_FONT } },
+        { ...QUOTE, basedOn: "Normal" },
+      ],
+      characterStyles: [{ ...CODE_TEXT, basedOn: "DefaultParagraphFont", run: { font: CODE_FONT } }],
+    },
     numbering: { config: writer.numbering() },
     sections: [{ children }],
   });
@@ -76,8 +87,8 @@ export async function writeDocx(rendering: Rendering, nodes: readonly Node[]): P
 }
 
 class Writer {
-  /** First number of each numbered list. */
-  readonly #starts: number[] = [];
+  /** Number of numbered lists by their first number. Lists of one first number share their format. */
+  readonly #lists = new Map<number, number>();
 
   parts(nodes: readonly Node[], place: Place): Part[] {
     return nodes.flatMap((node) => this.#part(node, place));
@@ -96,8 +107,8 @@ class Writer {
       reference: "bullets",
       levels: levels((level) => ({ format: LevelFormat.BULLET, text: BULLETS[level % BULLETS.length] })),
     };
-    const numbered = this.#starts.map((start, at) => ({
-      reference: `numbers-${at}`,
+    const numbered = [...this.#lists.keys()].map((start) => ({
+      reference: `numbers-${start}`,
       levels: levels((level) => ({ format: LevelFormat.DECIMAL, text: `%${level + 1}.`, start })),
     }));
     return [bullets, ...numbered] as never;
@@ -114,7 +125,7 @@ class Writer {
         return [paragraph(node.runs, { ...indent, alignment: ALIGNMENTS[node.align] })];
       case "quote": {
         const border = { left: { style: BorderStyle.SINGLE, size: 18, space: 8, color: "767676" } };
-        const options = { indent: { left: INDENT * (place.level + 0.5) }, border };
+        const options = { style: QUOTE.id, indent: { left: INDENT * (place.level + 0.5) }, border };
         return [paragraph(node.runs, { ...options, alignment: ALIGNMENTS[node.align] })];
       }
       case "callout": {
@@ -128,13 +139,13 @@ class Writer {
       case "list":
         return this.#list(node, place);
       case "code":
-        return node.text.split("\n").map((line) =>
-          paragraph([{ text: line, code: true }], {
+        return [
+          paragraph([{ text: node.text }], {
             ...indent,
+            style: CODE_BLOCK.id,
             shading: { type: ShadingType.CLEAR, fill: "F3F3F3" },
-            spacing: { after: 0 },
           }),
-        );
+        ];
       case "table":
         return [table(node), new Paragraph({})];
       case "image":
@@ -160,18 +171,24 @@ class Writer {
 
   #list({ type, start, items }: Extract<Node, { kind: "list" }>, place: Place): Part[] {
     const level = Math.min(place.level, LEVEL_MAX);
-    const reference = type === "numbered" ? `numbers-${this.#starts.push(start) - 1}` : "bullets";
+    const numbering =
+      type === "numbered" ? { ...this.#numbers(start), level } : { reference: "bullets", level };
     return items.flatMap((item: Item) => {
       const box = item.isChecked === undefined ? [] : [{ text: item.isChecked ? "☑ " : "☐ " }];
       const options =
-        type === "check"
-          ? { indent: { left: INDENT * (level + 1), hanging: 360 } }
-          : { numbering: { reference, level } };
+        type === "check" ? { indent: { left: INDENT * (level + 1), hanging: 360 } } : { numbering };
       return [
         paragraph([...box, ...item.runs], options),
         ...this.parts(item.nodes, { level: place.level + 1 }),
       ];
     });
+  }
+
+  /** The format of a numbered list, and the instance of it that begins with `start`. */
+  #numbers(start: number): { readonly reference: string; readonly instance: number } {
+    const instance = this.#lists.get(start) ?? 0;
+    this.#lists.set(start, instance + 1);
+    return { reference: `numbers-${start}`, instance };
   }
 }
 
@@ -193,7 +210,7 @@ function textRuns({ text, bold, italic, underline, strike, code, color, backgrou
     ...(italic ? { italics: italic } : {}),
     ...(underline ? { underline: {} } : {}),
     ...(strike ? { strike } : {}),
-    ...(code ? { font: CODE_FONT } : {}),
+    ...(code ? { font: CODE_FONT, style: CODE_TEXT.id } : {}),
     ...(color === undefined ? {} : { color: color.slice(1) }),
     ...(background === undefined ? {} : { shading: { type: ShadingType.CLEAR, fill: background.slice(1) } }),
     ...(href === undefined ? {} : { style: "Hyperlink" }),

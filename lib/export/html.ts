@@ -1,17 +1,10 @@
+import { escapeHtml } from "../escape-html.ts";
 import type { Cell, Item, Node, Run } from "./nodes.ts";
 import type { RenderedComment, RenderedImage, Rendering } from "./rendering.ts";
 import { commentsTitle, languageOf } from "./texts.ts";
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (one) => ENTITIES[one] ?? one);
 const attribute = (name: string, value: string | number | undefined): string =>
-  value === undefined ? "" : ` ${name}="${escaped(String(value))}"`;
+  value === undefined ? "" : ` ${name}="${escapeHtml(String(value))}"`;
 
 /** Images that every browser shows, and that contain no script. */
 const SHOWN_IMAGES: ReadonlySet<string> = new Set([
@@ -39,18 +32,18 @@ figure{margin-inline:0}`;
 export function writeHtml(rendering: Rendering, nodes: readonly Node[]): string {
   const { title, language, comments } = rendering;
   return `<!DOCTYPE html>
-<html lang="${escaped(languageOf(language))}" dir="auto">
+<html lang="${escapeHtml(languageOf(language))}" dir="auto">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <meta name="generator" content="Weft">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>${escaped(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${nodes.map(block).join("\n")}
 ${appendix(comments, language)}</main>
 </body>
@@ -70,20 +63,20 @@ function block(node: Node): string {
     case "quote":
       return `<blockquote><p${aligned(node.align)}>${inline(node.runs)}</p></blockquote>`;
     case "callout": {
-      const emoji = node.emoji === "" ? "" : `<span aria-hidden="true">${escaped(node.emoji)}</span> `;
+      const emoji = node.emoji === "" ? "" : `<span aria-hidden="true">${escapeHtml(node.emoji)}</span> `;
       return `<aside role="note"><p>${emoji}${inline(node.runs)}</p>${node.nodes.map(block).join("\n")}</aside>`;
     }
     case "list":
       return list(node);
     case "code":
-      return `<pre${attribute("data-language", node.language || undefined)} tabindex="0"><code>${escaped(node.text)}</code></pre>`;
+      return `<pre${attribute("data-language", node.language || undefined)} tabindex="0"><code>${escapeHtml(node.text)}</code></pre>`;
     case "table":
       return table(node);
     case "image":
       return image(node);
     case "file": {
-      const caption = node.caption === "" ? "" : ` – ${escaped(node.caption)}`;
-      return `<p>${anchor(node.href, escaped(node.name))}${caption}</p>`;
+      const caption = node.caption === "" ? "" : ` – ${escapeHtml(node.caption)}`;
+      return `<p>${anchor(node.href, escapeHtml(node.name))}${caption}</p>`;
     }
     case "indented":
       return `<div class="indented">\n${node.nodes.map(block).join("\n")}\n</div>`;
@@ -141,7 +134,7 @@ function cell({ runs, isHeader, colspan, rowspan, background, align }: Cell, isI
 function image({ image: { type, bytes }, alt, caption, width }: Extract<Node, { kind: "image" }>): string {
   const shown = `<img src="${dataUrl({ type, bytes })}"${attribute("alt", alt)}${attribute("width", width && Math.round(width))}>`;
   if (caption === "") return `<p>${shown}</p>`;
-  return `<figure>${shown}<figcaption>${escaped(caption)}</figcaption></figure>`;
+  return `<figure>${shown}<figcaption>${escapeHtml(caption)}</figcaption></figure>`;
 }
 
 /** Whether an image may be written into a file as it is. */
@@ -175,7 +168,7 @@ const anchor = (href: string, text: string): string =>
   `<a${attribute("href", href)} rel="noopener noreferrer">${text}</a>`;
 
 function run({ text, color, background, ...flags }: Run): string {
-  let written = escaped(text).replaceAll("\n", "<br>");
+  let written = escapeHtml(text).replaceAll("\n", "<br>");
   for (const [name, tag] of TAGS) if (flags[name]) written = `<${tag}>${written}</${tag}>`;
   const styles = [
     ...(color === undefined ? [] : [`color:${color}`]),
@@ -190,7 +183,7 @@ function appendix(comments: readonly RenderedComment[], language: string): strin
   if (comments.length === 0) return "";
   const items = comments.map(
     ({ author, at, text, isFirst, isResolved }) =>
-      `<article${isFirst ? "" : ' class="indented"'}><h3>${escaped(author)}${isResolved ? " ✓" : ""}</h3><p><time datetime="${escaped(at)}">${escaped(at)}</time></p><p>${escaped(text).replaceAll("\n", "<br>")}</p></article>`,
+      `<article${isFirst ? "" : ' class="indented"'}><h3>${escapeHtml(author)}${isResolved ? " ✓" : ""}</h3><p><time datetime="${escapeHtml(at)}">${escapeHtml(at)}</time></p><p>${escapeHtml(text).replaceAll("\n", "<br>")}</p></article>`,
   );
-  return `<section>\n<h2>${escaped(commentsTitle(language))}</h2>\n${items.join("\n")}\n</section>\n`;
+  return `<section>\n<h2>${escapeHtml(commentsTitle(language))}</h2>\n${items.join("\n")}\n</section>\n`;
 }

@@ -1,3 +1,4 @@
+import { mentionText } from "../conversion/plain-blocks.ts";
 import { type Block, type Inline, isLink, isText, type TableContent } from "../conversion/read-blocks.ts";
 import { isSafeUrl } from "../conversion/sanitize.ts";
 import { colorOf } from "./colors.ts";
@@ -264,7 +265,7 @@ class Writer {
     const url =
       firstOf(inline.props, ADDRESSES) ||
       (typeof docId === "string" && docId !== "" ? `/docs/${docId}/` : "");
-    const text = firstOf(inline.props, TEXTS) || url;
+    const text = plain(mentionText(inline)) || firstOf(inline.props, TEXTS) || url;
     const href = url === "" ? undefined : this.#href(url);
     if (text === "") return [];
     return [href === undefined ? { text } : { text, href }];

@@ -1,8 +1,9 @@
 import { type ListBuilder, OdtDocument, type ParagraphBuilder, type TextFormatting } from "odf-kit";
 import { officeImage, shownSize } from "./image-size.ts";
 import type { Alignment, Item, Node, Run } from "./nodes.ts";
+import { correctOdt } from "./odt-corrections.ts";
 import type { RenderedComment, Rendering } from "./rendering.ts";
-import { commentsTitle, GRAY } from "./texts.ts";
+import { commentsTitle, GRAY, languageOf } from "./texts.ts";
 
 /** Width between the margins of a page, pixels at 96 per inch. */
 const PAGE_WIDTH = 600;
@@ -22,8 +23,19 @@ export async function writeOdt(rendering: Rendering, nodes: readonly Node[]): Pr
   for (const node of nodes) add(document, node, 0);
   if (comments.length > 0) document.addHeading(commentsTitle(language), 2);
   for (const comment of comments) addComment(document, comment);
-  return document.save();
+  return correctOdt(await document.save(), {
+    language: languageOf(language),
+    headerRows: headerRowsOf(nodes),
+  });
 }
+
+/** The number of header rows of each table, in the order in which they are written. */
+const headerRowsOf = (nodes: readonly Node[]): number[] =>
+  nodes.flatMap((node): number[] => {
+    if (node.kind === "table") return [node.headerRows];
+    if (node.kind === "list") return node.items.flatMap((item) => headerRowsOf(item.nodes));
+    return node.kind === "callout" || node.kind === "indented" ? headerRowsOf(node.nodes) : [];
+  });
 
 function add(document: OdtDocument, node: Node, level: number): void {
   switch (node.kind) {

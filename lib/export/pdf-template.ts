@@ -8,6 +8,7 @@ const FONTS = [
   "Noto Sans CJK JP",
   "Noto Sans SC",
   "Noto Sans JP",
+  "Noto Sans KR",
   "Noto Color Emoji",
   "Noto Emoji",
   "DejaVu Sans Mono",
@@ -15,7 +16,8 @@ const FONTS = [
 
 /**
  * The layout of a PDF. It contains nothing of the document: that is the JSON file that it reads, whose values are
- * strings and numbers and never markup.
+ * strings and numbers and never markup. Show rules apply only where they are needed: one for the whole document is
+ * tried for every element.
  */
 export const PDF_TEMPLATE = `
 #let data = json("document.json")
@@ -23,19 +25,22 @@ export const PDF_TEMPLATE = `
 #set page(paper: "a4", margin: 2.5cm, numbering: "1")
 #set text(lang: data.language, region: data.region, size: 11pt, font: (${FONTS.map((name) => JSON.stringify(name)).join(", ")}))
 #set par(leading: 0.65em, spacing: 1em)
-#show link: set text(fill: rgb("#0b5f8a"))
-#show raw: set text(font: ("DejaVu Sans Mono", "Noto Sans Mono"), size: 9pt)
+#let address(it, body) = text(fill: rgb("#0b5f8a"), link(it, body))
+#let code(..it) = {
+  show raw: set text(font: ("DejaVu Sans Mono", "Noto Sans Mono"), size: 9pt)
+  raw(..it)
+}
 #let fill-of(it) = if it == none { none } else { rgb(it) }
-#let lines(value) = value.split("\\n").join(linebreak())
+#let lines(value) = if value.contains("\\n") { value.split("\\n").join(linebreak()) } else { text(value) }
 #let run(it) = {
-  let body = if it.at("code", default: false) { raw(it.text) } else { lines(it.text) }
+  let body = if it.at("code", default: false) { code(it.text) } else { lines(it.text) }
   if it.at("strike", default: false) { body = strike(body) }
   if it.at("underline", default: false) { body = underline(body) }
   if it.at("italic", default: false) { body = emph(body) }
   if it.at("bold", default: false) { body = strong(body) }
   if it.at("color", default: none) != none { body = text(fill: rgb(it.color), body) }
   if it.at("background", default: none) != none { body = highlight(fill: rgb(it.background), body) }
-  if it.at("href", default: none) != none { body = link(it.href, body) }
+  if it.at("href", default: none) != none { body = address(it.href, body) }
   body
 }
 #let inline(runs) = runs.map(run).join()
@@ -65,7 +70,7 @@ export const PDF_TEMPLATE = `
     })
     if it.type == "numbered" { enum(start: it.start, ..items) } else { list(..items) }
   }
-  else if it.kind == "code" { block(fill: rgb("#f3f3f3"), inset: 8pt, width: 100%, raw(it.text, block: true)) }
+  else if it.kind == "code" { block(fill: rgb("#f3f3f3"), inset: 8pt, width: 100%, code(it.text, block: true)) }
   else if it.kind == "table" {
     let cell(one) = table.cell(
       colspan: one.colspan, rowspan: one.rowspan, fill: fill-of(one.at("background", default: none)),
@@ -79,7 +84,7 @@ export const PDF_TEMPLATE = `
   else if it.kind == "image" {
     if it.caption == "" { par(picture(it)) } else { figure(picture(it), caption: it.caption, numbering: none, supplement: none) }
   }
-  else if it.kind == "file" { par({ link(it.href, it.name); if it.caption != "" { " – " + it.caption } }) }
+  else if it.kind == "file" { par({ address(it.href, it.name); if it.caption != "" { " – " + it.caption } }) }
   else if it.kind == "indented" { pad(left: 1.5em, nodes(it.nodes)) }
   else if it.kind == "divider" { pdf.artifact(line(length: 100%, stroke: 0.5pt + rgb("#767676"))) }
   else if it.kind == "pageBreak" { pagebreak(weak: true) }

@@ -1,5 +1,5 @@
 import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NodeCompiler, NodeTypstDocument } from "@myriaddreamin/typst-ts-node-compiler";
 import { imageSize, shownSize } from "./image-size.ts";
@@ -18,12 +18,14 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
   "image/gif": "gif",
   "image/webp": "webp",
 };
-/** Where operating systems have fonts. */
+/** Where operating systems have fonts: of all users, and of this one. */
 const FONT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  linux: ["/usr/share/fonts", "/usr/local/share/fonts"],
-  darwin: ["/System/Library/Fonts", "/Library/Fonts"],
-  win32: ["C:\\Windows\\Fonts"],
+  linux: ["/usr/share/fonts", "/usr/local/share/fonts", join(homedir(), ".local/share/fonts")],
+  darwin: ["/System/Library/Fonts", "/Library/Fonts", join(homedir(), "Library/Fonts")],
+  win32: ["C:\\Windows\\Fonts", join(homedir(), "AppData\\Local\\Microsoft\\Windows\\Fonts")],
 };
+/** Where `npm run infra:fonts` puts fonts beside the bundle of a Lambda function. */
+const BUNDLED_FONTS = join(import.meta.dirname, "fonts");
 const ISSUES_MAX = 20;
 
 /** Keeps the fonts, which take most of the time to load. */
@@ -34,10 +36,7 @@ async function open(): Promise<NonNullable<typeof opened>> {
   if (opened !== undefined) return opened;
   const { NodeCompiler: Compiler } = await import("@myriaddreamin/typst-ts-node-compiler");
   const folder = mkdtempSync(join(tmpdir(), "weft-pdf-"));
-  const fontPaths = [
-    ...(FONT_FOLDERS[process.platform] ?? []),
-    ...(process.env["FONTS_DIR"] ? [process.env["FONTS_DIR"]] : []),
-  ];
+  const fontPaths = [...(FONT_FOLDERS[process.platform] ?? []), BUNDLED_FONTS];
   opened = { compiler: Compiler.create({ workspace: folder, fontArgs: [{ fontPaths }] }), folder };
   return opened;
 }

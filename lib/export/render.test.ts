@@ -2,6 +2,8 @@ import { deflateSync } from "node:zlib";
 import mammoth from "mammoth";
 import { describe, expect, it } from "vitest";
 import { fromBufferPromise } from "yauzl";
+import { convert } from "../conversion/convert.ts";
+import { decodePage } from "../conversion/imported-page.ts";
 import type { Block, Inline } from "../conversion/read-blocks.ts";
 import { render } from "./render.ts";
 import type { RenderedFormat, Rendering } from "./rendering.ts";
@@ -55,6 +57,7 @@ const SAMPLE: readonly Block[] = [
     text(" and ", {}),
     { type: "link", href: "https://e.example/?a=1&b=2", content: [text("a link") as never] },
     { type: "interlinkingLinkInline", props: { docId: LINKED }, content: undefined },
+    { type: "mention", props: { user: LINKED, name: "Grace" }, content: undefined },
   ]),
   block("bulletListItem", "first", {}, [block("numberedListItem", "nested", { start: 3 })]),
   block("bulletListItem", "second"),
@@ -112,6 +115,7 @@ const WORDS = [
     "bold",
     "a link",
     "Other page",
+    "@Grace",
     "first",
     "nested",
     "second",
@@ -170,6 +174,62 @@ describe("a document as a file", () => {
     expect(html).toContain('alt="a caption"');
   });
 
+  it("is a DOCX from which code and quotes are imported as such", async () => {
+    const inline = [text("see "), text("a < b", { code: true })];
+    const code = "if (a)\n\n  b;";
+    const given = [
+      block("paragraph", inline),
+      block("codeBlock", code, { language: "js" }),
+      block("quote", "a\nb"),
+    ];
+    const { state } = decodePage(
+      (await convert({ from: "docx", bytes: await written("docx", given), to: "page" })) as Uint8Array,
+    );
+    const blocks = JSON.parse(String(await convert({ from: "yjs", bytes: state, to: "json" })));
+    expect(blocks.slice(1, 4)).toMatchObject([
+      { type: "paragraph", content: [text("see "), text("a < b", { code: true })] },
+      { type: "codeBlock", content: [text(code)] },
+      { type: "quote", content: [text("a\nb")] },
+    ]);
+  });
+
+  it("is a DOCX whose numbered lists each begin with their own number", async () => {
+    const item = (start?: number, ...children: Block[]) =>
+      block("numberedListItem", "item", start === undefined ? {} : { start }, children);
+    const bytes = await written("docx", [
+      item(1, item(), item()),
+      item(undefined, item()),
+      block("paragraph", "between"),
+      item(1),
+      item(3),
+      item(),
+    ]);
+    const content = await entryOf(bytes, "word/document.xml");
+    const numbering = await entryOf(bytes, "word/numbering.xml");
+    const starts = new Map(
+      [...numbering.matchAll(/<w:num w:numId="(\d+)"[^>]*>(.*?)<\/w:num>/gs)].map(([, id, inner = ""]) => [
+        id,
+        [...inner.matchAll(/<w:startOverride w:val="(\d+)"/g)].map(([, start]) => start),
+      ]),
+    );
+    const items = [...content.matchAll(/<w:ilvl w:val="(\d)"\/><w:numId w:val="(\d+)"/g)].map(
+      ([, level, list]) => ({ list, level: Number(level), start: starts.get(list)?.[Number(level)] }),
+    );
+    expect(items.map(({ level, start }) => [level, start])).toEqual([
+      [0, "1"],
+      [1, "1"],
+      [1, "1"],
+      [0, "1"],
+      [1, "1"],
+      [0, "1"],
+      [0, "3"],
+      [0, "3"],
+    ]);
+    const [first, nested, nestedToo, second, below, alone, third, last] = items.map(({ list }) => list);
+    expect([nestedToo, second, last]).toEqual([nested, first, third]);
+    expect(new Set([first, nested, below, alone, third]).size).toBe(5);
+  });
+
   it("is an ODT whose first file is its type", async () => {
     const bytes = await written("odt");
     const content = await entryOf(bytes, "content.xml");
@@ -178,6 +238,19 @@ describe("a document as a file", () => {
     expect(content).toContain("<text:list");
     expect(content).toContain("<table:table-cell");
     expect(content).toContain("<svg:title>a caption</svg:title>");
+    expect(content).toMatch(/<table:table-header-rows><table:table-row>(?:(?!<\/table:table-row>).)*Name/);
+    expect(await entryOf(bytes, "styles.xml")).toContain('fo:language="en" fo:country="US"');
+    expect(await entryOf(bytes, "meta.xml")).toContain("<dc:language>en-US</dc:language>");
+  });
+
+  it("is an ODT with the white space of the text, and no other", async () => {
+    const runs = [text(" a  b"), text("c", { bold: true }), text(" "), text(" d\n e\tf", { italic: true })];
+    const content = await entryOf(await written("odt", [block("paragraph", runs)]), "content.xml");
+    const [, paragraph = ""] = /<text:p [^>]*>(.*?)<\/text:p>/s.exec(content) ?? [];
+    expect(paragraph.replaceAll(/<\/?text:span[^>]*>/g, "")).toBe(
+      '<text:s text:c="1"/>a <text:s text:c="1"/>bc <text:s text:c="1"/>d<text:line-break/>' +
+        '<text:s text:c="1"/>e<text:tab/>f',
+    );
   });
 
   it("is a tagged PDF that conforms to PDF/UA-1", async () => {
@@ -188,6 +261,12 @@ describe("a document as a file", () => {
     expect(pdf).toContain("/StructTreeRoot");
     expect(pdf).toContain("/Outlines");
   });
+});
+
+it("names the characters of a PDF for which no font is installed", async () => {
+  // Private use: no font has it.
+  const { issues } = await render(rendering("pdf", [block("paragraph", "\u{f1234}")]));
+  expect(issues.join()).toMatch(/f1234/i);
 });
 
 describe("hostile content", () => {

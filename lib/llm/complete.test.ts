@@ -347,10 +347,9 @@ describe("a call ends", () => {
 
   it("when the time limit of all attempts is over", async () => {
     server.next(noReply, noReply, noReply);
-    const started = performance.now();
     const failed = await failure(chat({}, { config: { timeout: "100ms", max_retries: 10 }, budgetMs: 300 }));
     expect(failed.message).toMatch(/did not respond/);
-    expect(performance.now() - started).toBeLessThan(900);
+    expect(server.requests.length).toBeLessThan(3);
   });
 
   it("when it is cancelled", async () => {

@@ -31,7 +31,7 @@ export async function generateText(
   signal: AbortSignal,
 ): Promise<string> {
   const call = await prepareCall(deps, prompt, signal);
-  const { generateText: generate } = await import("ai");
+  const { generateText: generate } = await import("./ai-sdk.ts");
   try {
     const { text, finishReason } = await generate(call.options);
     if (finishReason === "content-filter") throw refused();
@@ -60,7 +60,7 @@ export async function* streamMessage(
   signal: AbortSignal,
 ): AsyncGenerator<UIMessageChunk> {
   const call = await prepareCall(deps, prompt, signal);
-  const { streamText } = await import("ai");
+  const { streamText } = await import("./ai-sdk.ts");
   let failure: LlmError | undefined;
   const result = streamText({ ...call.options, onError: () => {} });
   const chunks = result.toUIMessageStream({
@@ -165,10 +165,8 @@ async function openModel(network: Network, models: DocumentModels | undefined): 
     throw new LlmError("not_configured", `No language model is configured: ${missing[0]?.[0]} is not set.`);
   const options = { apiKey, fetch: createProviderFetch(network) };
   const url = baseUrl.replace(/\/+$/, "");
-  if (family === "mistral") {
-    const { createMistral } = await import("@ai-sdk/mistral");
+  const { createMistral, createOpenAI } = await import("./ai-sdk.ts");
+  if (family === "mistral")
     return createMistral({ ...options, baseURL: url.endsWith("/v1") ? url : `${url}/v1` }).chat(model);
-  }
-  const { createOpenAI } = await import("@ai-sdk/openai");
   return createOpenAI({ ...options, baseURL: url }).chat(model);
 }

@@ -1,35 +1,18 @@
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { admitAiRequest, canUseAi } from "#lib/documents/ai/ai-access.ts";
-import { AI_TIMEOUT_SECONDS } from "#lib/documents/ai/model-response.ts";
-import {
-  answerRecord,
-  TEXT_BODY_MAX_BYTES,
-  translateBody,
-  translateText,
-} from "#lib/documents/ai/transform-text.ts";
-import { documentParams } from "#lib/documents/fields.ts";
-import { documentsService } from "#lib/documents/service.ts";
+import { translateBody, translateText } from "#lib/documents/ai/transform-text.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { route as transform } from "./transform.ts";
 
-/** Reference 6, POST documents/{id}/ai-translate/. Streamed, because a model may take longer than API Gateway waits. */
+/** Reference 6, POST documents/{id}/ai-translate/. */
 export const route = defineRoute({
-  service: documentsService,
+  ...transform,
   operationId: "translateText",
-  method: "POST",
   path: "/documents/{id}/ai-translate",
   summary: "Translate HTML with the language model",
-  tag: "AI",
-  auth: "optional",
-  params: documentParams,
   body: translateBody,
-  bodyLimitBytes: TEXT_BODY_MAX_BYTES,
-  status: 200,
-  response: answerRecord,
-  fileTypes: ["application/json"],
-  errors: [403, 429, 502, 503, 504],
-  timeoutSeconds: AI_TIMEOUT_SECONDS,
   before: async (asked, deps: Deps) => {
     await canUseAi("ai_translate")(asked, deps);
   },

@@ -236,8 +236,8 @@ describe("GET documents/{id}/media-check/", () => {
   it("does not find attachments of other documents, unknown keys and other texts", async () => {
     const other = await create();
     const { key } = await upload("a.txt", "x", other);
-    for (const asked of [key, key.replace(other, id), "../../etc/passwd", "x".repeat(5000), `${key}\0`]) {
-      const { status, body } = await check(asked);
+    for (const requested of [key, key.replace(other, id), "../../etc/passwd", "x".repeat(5000), `${key}\0`]) {
+      const { status, body } = await check(requested);
       expect([status, body]).toEqual([404, { detail: "Attachment missing" }]);
     }
   });

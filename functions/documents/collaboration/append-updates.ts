@@ -1,9 +1,9 @@
 import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
 import { appendUpdates, roomUpdatesBody } from "#lib/documents/live-requests/append-updates.ts";
-import { callerOf } from "#lib/documents/live-requests/caller.ts";
 import { readAwareness } from "#lib/documents/live-requests/publish-awareness.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { encodeAwareness, SERVER_AWARENESS_LIMITS } from "#lib/documents/updates/awareness-update.ts";
+import { callerOf } from "#lib/http/caller.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { readWholeJson } from "#lib/http/large-json.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { callerOf } from "#lib/documents/live-requests/caller.ts";
 import { pollResponse } from "#lib/documents/live-requests/long-poll.ts";
 import { updatesQuery } from "#lib/documents/live-requests/read-updates.ts";
 import { documentsService } from "#lib/documents/service.ts";
+import { callerOf } from "#lib/http/caller.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -97,6 +97,20 @@ describe("POST documents/ with a file", () => {
     expect(events.records.map(({ data }) => JSON.parse(data ?? "").key)).toContain(key);
   }, 30_000);
 
+  it("creates a document from an OpenDocument text, with its images as attachments", async () => {
+    const frame = '<draw:frame><draw:image xlink:href="Pictures/a.png"/></draw:frame>';
+    const odt = await zipOf({
+      mimetype: "application/vnd.oasis.opendocument.text",
+      "content.xml": `<office:text><text:h text:outline-level="2">Head</text:h><text:p>text</text:p><text:p>${frame}</text:p></office:text>`,
+      "Pictures/a.png": PNG,
+    });
+    const { status, body } = await send("Report.odt", odt);
+    expect(status).toBe(201);
+    expect(await markdownOf(body.id)).toMatch(/^## Head\n\ntext\n\n!\[\]\(\/media\/\S+\)\n$/);
+    const listed = await gateway.request("GET", `/documents/${body.id}/attachments/`);
+    expect(listed.body.results).toMatchObject([{ name: "image-1.png" }]);
+  });
+
   it("makes attachments of the images that a page contains as data, each once", async () => {
     const url = `data:image/png;base64,${PNG.toString("base64")}`;
     const { body } = await send(
@@ -156,7 +170,7 @@ describe("a file that cannot be imported", () => {
     const before = await count();
     expect(await send("a.exe", "x")).toMatchObject(
       refused(
-        "File extension .exe is not allowed. Allowed extensions are: ['.docx', '.md', '.html', '.txt', '.zip'].",
+        "File extension .exe is not allowed. Allowed extensions are: ['.docx', '.odt', '.md', '.html', '.txt', '.zip'].",
       ),
     );
     expect(await send("noextension", "x")).toMatchObject({ status: 400 });
@@ -166,11 +180,23 @@ describe("a file that cannot be imported", () => {
     );
     const mismatch = refused("The content of the file is not of the type of its extension.");
     expect(await send("a.docx", "no zip")).toMatchObject(mismatch);
-    expect(await send("a.md", PNG)).toMatchObject(mismatch);
-    expect(await send("a.html", Buffer.from([0x3c, 0xff, 0x00]))).toMatchObject(mismatch);
-    const broken = refused("Could not convert file content");
-    expect(await send("a.docx", (await wordDocument()).subarray(0, 3_000))).toMatchObject(broken);
-    expect(await send("a.docx", await zipOf({ "a.txt": "x" }))).toMatchObject(broken);
+    const noText = refused("The content of the file is not text in UTF-8 or UTF-16.");
+    expect(await send("a.md", PNG)).toMatchObject(noText);
+    expect(await send("a.html", Buffer.from([0x3c, 0xff, 0x00]))).toMatchObject(noText);
+    expect(await send("a.txt", Buffer.from("caf\xe9, later", "latin1"))).toMatchObject(noText);
+    const broken = (why: string) => refused(`Could not convert file content. ${why}`);
+    expect(await send("a.docx", (await wordDocument()).subarray(0, 3_000))).toMatchObject(
+      broken("The archive is damaged or not a zip archive."),
+    );
+    // Half a character of UTF-16.
+    expect(await send("a.md", Buffer.from([0xff, 0xfe, 0x41]))).toMatchObject(
+      broken("Its encoding is neither UTF-8 nor UTF-16."),
+    );
+    const other = broken("The file is not a Word document.");
+    expect(await send("a.docx", await zipOf({ "a.txt": "x" }))).toMatchObject(other);
+    expect(await send("a.odt", await wordDocument())).toMatchObject(
+      broken("The file is not an OpenDocument text."),
+    );
     expect(await count()).toBe(before);
     expect(await test.deps.blobs.list("imports/")).toEqual([]);
   });

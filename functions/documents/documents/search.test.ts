@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
 import type { LinkReach, LinkRole } from "#lib/documents/access/links.ts";
 import { INDEX_DOCUMENTS_QUEUE } from "#lib/documents/tables/index-messages.ts";
+import { compactLog } from "#lib/documents/updates/compact.ts";
 import { FRAGMENT } from "#lib/documents/updates/seed.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { createUser, grantRole, setLink, type TestUser } from "#lib/testing/test-documents.ts";
@@ -80,6 +81,24 @@ async function save(id: string, blocks: readonly Block[]): Promise<void> {
     ...as(TEST_TOKEN),
   });
   expect(status).toBe(204);
+}
+
+const delayedMessages = async () => (await test.deps.queues.depth(INDEX_DOCUMENTS_QUEUE)).delayed;
+
+/** Opens a document as an editor does. Returns a function that types a text in a paragraph of its own. */
+async function openEditor(id: string): Promise<(text: string) => Promise<void>> {
+  const doc = new Y.Doc();
+  await test.deps.updateLogs.use(id, async (log) => {
+    Y.applyUpdate(doc, (await log.read()).state);
+  });
+  return async (text) => {
+    const before = Y.encodeStateVector(doc);
+    const group = doc.getXmlFragment(FRAGMENT).get(0) as Y.XmlElement;
+    const paragraph = (group.get(0) as Y.XmlElement).get(0) as Y.XmlElement;
+    paragraph.insert(paragraph.length, [new Y.XmlText(text)]);
+    const bytes = Y.encodeStateAsUpdate(doc, before);
+    await test.deps.updateLogs.use(id, (log) => log.append(bytes, { author: null }));
+  };
 }
 
 const comment = async (id: string, text: string) =>
@@ -236,7 +255,9 @@ describe("full-text search", () => {
     await call(test.deps, remove, { params: { id }, ...as(TEST_TOKEN) });
     await test.drain();
     expect(await find("gamma")).toEqual([]);
-    expect((await test.deps.fullText.find([{ words: ["alpha"], isPrefix: false }], [id])).size).toBe(0);
+    expect(await test.deps.fullText.find([{ words: ["alpha"], isPrefix: false }], [{ id }])).toEqual([
+      undefined,
+    ]);
     await call(test.deps, restore, { params: { id }, ...as(TEST_TOKEN) });
     await test.drain();
     expect(await find("gamma")).toEqual(["Below"]);
@@ -246,31 +267,45 @@ describe("full-text search", () => {
   it("finds live edits within two seconds, with one message for all edits of a second", async () => {
     const id = await make("Live");
     await test.drain();
-    const doc = new Y.Doc();
-    const delayed = async () => (await test.deps.queues.depth(INDEX_DOCUMENTS_QUEUE)).delayed;
-    const type = async (text: string): Promise<void> => {
-      const before = Y.encodeStateVector(doc);
-      const group = doc.getXmlFragment(FRAGMENT).get(0) as Y.XmlElement;
-      const paragraph = (group.get(0) as Y.XmlElement).get(0) as Y.XmlElement;
-      paragraph.insert(paragraph.length, [new Y.XmlText(text)]);
-      const bytes = Y.encodeStateAsUpdate(doc, before);
-      await test.deps.updateLogs.use(id, (log) => log.append(bytes, { author: null }));
-    };
-    await test.deps.updateLogs.use(id, async (log) => {
-      Y.applyUpdate(doc, (await log.read()).state);
-    });
+    const type = await openEditor(id);
     await type("typed ");
     for (let number = 0; number < 5; number += 1) await type(`word${number} `);
-    await expect.poll(delayed).toBe(1);
+    await expect.poll(delayedMessages).toBe(1);
     expect(await find("typed word4")).toEqual([]);
     test.clock.advance(1_500);
     await test.tick();
     expect(await find("typed word4")).toEqual(["Live"]);
     await type("later");
-    await expect.poll(delayed).toBe(1);
+    await expect.poll(delayedMessages).toBe(1);
     test.clock.advance(1_500);
     await test.tick();
     expect(await find("later")).toEqual(["Live"]);
+  });
+
+  it("finds live edits of a content that is compacted, saved and replaced in between", async () => {
+    const id = await make("Live");
+    await test.tick();
+    let type = await openEditor(id);
+    const typeAndFind = async (word: string, ...others: readonly string[]): Promise<void> => {
+      await type(` ${word} `);
+      await expect.poll(delayedMessages).toBe(1);
+      test.clock.advance(1_500);
+      await test.tick();
+      expect(await find([word, ...others].join(" "))).toEqual(["Live"]);
+    };
+    await typeAndFind("one");
+    await typeAndFind("two", "one");
+    await compactLog(test.deps, id);
+    await typeAndFind("three", "one", "two");
+    await typeAndFind("four", "one", "two", "three");
+    await save(id, [["paragraph", "b", "saved"]]);
+    // Its blocks replace those of before.
+    type = await openEditor(id);
+    await typeAndFind("five", "saved");
+    await typeAndFind("six", "five", "saved");
+    test.clock.advance(120_000);
+    await typeAndFind("seven", "six", "saved");
+    expect(await find("four")).toEqual([]);
   });
 
   it("indexes a repeated message once, and an older state never replaces a newer one", async () => {
@@ -347,9 +382,11 @@ describe("full-text search", () => {
       INDEX_DOCUMENTS_QUEUE,
       messages.map(({ receipt }) => receipt),
     );
+    // The first search requests it.
     expect(await find("epsilon")).toEqual([]);
-    await make("New");
     await test.drain();
     expect(await find("epsilon")).toEqual(["Old child", "Old root"]);
+    await find("epsilon");
+    expect(await test.deps.queues.depth(INDEX_DOCUMENTS_QUEUE)).toMatchObject({ visible: 0, inFlight: 0 });
   });
 });

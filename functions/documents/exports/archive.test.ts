@@ -1,37 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { fromBufferPromise } from "yauzl";
 import * as Y from "yjs";
 import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { exportBlob, exportKey, exportsTable } from "#lib/documents/tables/exports.ts";
-import { type ConverterProcess, converterProcess } from "#lib/platform/embedded/converter/client.ts";
-import { type RendererProcess, rendererProcess } from "#lib/platform/embedded/renderer/client.ts";
-import type { Log } from "#lib/platform/log.ts";
 import { PNG, uploadFile } from "#lib/testing/test-attachments.ts";
-import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { TEST_TOKEN, type TestDeps } from "#lib/testing/test-deps.ts";
 import { createUser, grantRole } from "#lib/testing/test-documents.ts";
-import { type TestGateway, testGateway } from "#lib/testing/test-gateway.ts";
+import { testExports } from "#lib/testing/test-exports.ts";
+import type { TestGateway } from "#lib/testing/test-gateway.ts";
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
-
-let converter: ConverterProcess;
-let renderer: RendererProcess;
+const open = testExports();
 let test: TestDeps;
 let gateway: TestGateway;
-beforeAll(() => {
-  converter = converterProcess({ log: silent });
-  renderer = rendererProcess({ log: silent });
-});
-afterAll(async () => {
-  await converter.close();
-  await renderer.close();
-});
 beforeEach(async () => {
-  test = await testDeps({ converter, renderer });
-  gateway = await testGateway(test);
-});
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
+  ({ test, gateway } = await open());
 });
 
 const create = async (title: string, parent?: string): Promise<string> => {

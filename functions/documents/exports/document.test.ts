@@ -1,40 +1,22 @@
 import mammoth from "mammoth";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import * as Y from "yjs";
 import type { Converter } from "#lib/platform/converter.ts";
-import { type ConverterProcess, converterProcess } from "#lib/platform/embedded/converter/client.ts";
-import { type RendererProcess, rendererProcess } from "#lib/platform/embedded/renderer/client.ts";
-import type { Log } from "#lib/platform/log.ts";
 import { PNG, uploadFile } from "#lib/testing/test-attachments.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { createUser, grantRole } from "#lib/testing/test-documents.ts";
+import { testExports } from "#lib/testing/test-exports.ts";
 import { type TestGateway, testGateway } from "#lib/testing/test-gateway.ts";
 import { call } from "#lib/testing/test-route-call.ts";
 import { route } from "./document.ts";
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
-
-let converter: ConverterProcess;
-let renderer: RendererProcess;
+const open = testExports();
 let test: TestDeps;
 let gateway: TestGateway;
 let id: string;
-beforeAll(() => {
-  converter = converterProcess({ log: silent });
-  renderer = rendererProcess({ log: silent });
-});
-afterAll(async () => {
-  await converter.close();
-  await renderer.close();
-});
 beforeEach(async () => {
-  test = await testDeps({ converter, renderer });
-  gateway = await testGateway(test);
+  ({ test, gateway } = await open());
   id = (await gateway.request("POST", "/documents/", { body: { title: 'Plan: "A/B"' } })).body.id;
-});
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
 });
 
 /** One block of a document, as an editor writes it. */
@@ -73,6 +55,50 @@ const bytesOf = async (query: string) => {
   expect([query, response.status]).toEqual([query, 200]);
   return Buffer.from(await response.arrayBuffer());
 };
+
+describe("the export of a large document", () => {
+  it("is written by a job of the user, once for each format, and by the request without a user", async () => {
+    await save("# Long\n\n".padEnd(2 * 1024 * 1024 + 1, "x"));
+    const startJob = async (query: string) => {
+      const response = await download(query);
+      return { status: response.status, body: (await response.json()) as { id: string } };
+    };
+    const { status, body } = await startJob("export_format=markdown");
+    expect({ status, body }).toMatchObject({
+      status: 202,
+      body: { status: "waiting", url: null, progress: { done: 0 } },
+    });
+    expect((await startJob("export_format=markdown")).body.id).toBe(body.id);
+    const other = await startJob("export_format=html&comments=true");
+    expect(other.body.id).not.toBe(body.id);
+    await test.tick();
+    const done = (await gateway.request("GET", `/exports/${body.id}/`)).body;
+    expect(done).toMatchObject({ status: "done", error: null, progress: { done: 1, total: 1 } });
+    const file = await fetch(done.url);
+    expect(file.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(file.headers.get("content-disposition")).toContain('filename="Plan___A_B_.md"');
+    expect((await file.text()).length).toBe(done.bytes);
+    expect(done.bytes).toBeGreaterThan(2 * 1024 * 1024);
+    const html = (await gateway.request("GET", `/exports/${other.body.id}/`)).body;
+    expect((await fetch(html.url)).headers.get("content-type")).toBe("text/html; charset=utf-8");
+
+    const link = { link_reach: "public", link_role: "reader" };
+    await gateway.request("PUT", `/documents/${id}/link-configuration/`, { body: link });
+    expect((await download("export_format=markdown", null)).status).toBe(200);
+    expect((await download("export_format=json")).status).toBe(200);
+  }, 60_000);
+
+  it("is one with many bytes of images, too, unless the format has none", async () => {
+    const keys: string[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const bytes = Buffer.concat([PNG, Buffer.alloc(9 * 1024 * 1024)]);
+      keys.push((await uploadFile(gateway, id, `${count}.png`, bytes)).key);
+    }
+    await save(stateOf(...keys.map((key) => node("image", { url: `/media/${key}`, name: "photo" }))));
+    expect((await download("export_format=markdown")).status).toBe(200);
+    expect((await download("export_format=html")).status).toBe(202);
+  });
+});
 
 describe("the export of a document", () => {
   it("has every format, and shows images, blocks of editors and links that the caller may follow", async () => {
@@ -120,6 +146,10 @@ describe("the export of a document", () => {
     expect(response.headers.get("cache-control")).toBe("private, no-store");
     expect(response.headers.get("content-security-policy")).toMatch(/^sandbox;.*script-src 'none'/);
     expect(await response.text()).toContain("<p>some text</p>");
+    // The title of an imported file is its name.
+    await gateway.request("PATCH", `/documents/${id}/`, { body: { title: "Report.docx" } });
+    const other = await download("export_format=markdown");
+    expect(other.headers.get("content-disposition")).toContain('filename="Report.md"');
   });
 
   it("of a document without content is empty", async () => {

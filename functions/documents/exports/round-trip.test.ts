@@ -1,38 +1,16 @@
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import * as Y from "yjs";
-import { type ConverterProcess, converterProcess } from "#lib/platform/embedded/converter/client.ts";
-import { type RendererProcess, rendererProcess } from "#lib/platform/embedded/renderer/client.ts";
-import type { Log } from "#lib/platform/log.ts";
-import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { type TestGateway, testGateway } from "#lib/testing/test-gateway.ts";
+import type { TestDeps } from "#lib/testing/test-deps.ts";
+import { testExports } from "#lib/testing/test-exports.ts";
+import type { TestGateway } from "#lib/testing/test-gateway.ts";
 import { IMPORT_SETTINGS, sendFile } from "#lib/testing/test-imports.ts";
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
-
-let converter: ConverterProcess;
-let renderer: RendererProcess;
+const open = testExports(IMPORT_SETTINGS);
 let test: TestDeps;
 let gateway: TestGateway;
-beforeAll(() => {
-  converter = converterProcess({ log: silent });
-  renderer = rendererProcess({ log: silent });
-});
-afterAll(async () => {
-  await converter.close();
-  await renderer.close();
-});
 beforeEach(async () => {
-  test = await testDeps({
-    converter,
-    renderer,
-    settings: { ...IMPORT_SETTINGS, API_DOCUMENT_THROTTLE_RATE: "off" },
-  });
-  gateway = await testGateway(test);
-});
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
+  ({ test, gateway } = await open());
 });
 
 interface Page {

@@ -65,7 +65,7 @@ describe("the owner's link", () => {
   it("signs in once, with everything that the owner's token gives access to", async () => {
     const token = await linkToken();
     const response = await open({ query: { token } });
-    expect([response.statusCode, response.headers["location"]]).toEqual([303, "/docs"]);
+    expect([response.statusCode, response.headers["location"]]).toEqual([303, "/"]);
     const { headers } = browserHeaders(cookiesOf(response));
     expect(await emailOf(headers)).toBe("owner@weft.local");
     expect((await call(test.deps, listRuns, { method: "GET", token: null, headers })).status).toBe(200);
@@ -117,7 +117,7 @@ describe("the owner's link", () => {
     expect(secure.headers["location"]).toBe("/docs?a=1#b");
     for (const cookie of cookiesOf(secure)) expect(cookie).toContain("; Secure");
     const simple = await open({ query: { token: await linkToken() }, publicUrl });
-    expect(simple.headers["location"]).toBe("https://weft.example.org/base/docs");
+    expect(simple.headers["location"]).toBe("https://weft.example.org/base/");
   });
 
   it("is stored as a hash", async () => {

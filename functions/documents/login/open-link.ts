@@ -55,16 +55,13 @@ const loginPage = (
 
 const invalidLink = (): HttpResponse => loginPage(INVALID_LINK_PAGE, { status: 403 });
 
-/** Where a browser without `next` is sent while there is no page at `/`. */
-const DEFAULT_TARGET = "/docs";
-
 /** Returns where a login leads. Throws `bad_request` naming `next`. */
 export function targetOf(deps: Deps, request: RequestInfo, next: string | undefined): string | URL {
   const { login } = deps.documents;
   if (next !== undefined && next !== "")
     return toLocation(checkRedirectTarget(login, new URL(request.address()), next));
-  if (login.redirectUrl !== "/") return toLocation(login.redirectUrl);
-  return toLocation(`${deps.publicUrl ?? ""}${DEFAULT_TARGET}`);
+  // By default the web interface.
+  return toLocation(login.redirectUrl === "/" ? `${deps.publicUrl ?? ""}/` : login.redirectUrl);
 }
 
 const toLocation = (target: string): string | URL => (target.startsWith("/") ? target : new URL(target));

@@ -130,6 +130,7 @@ describe("comments", () => {
         document: { id, title: "New plan" },
         thread_id: first,
         comment_id,
+        block_id: null,
         excerpt: "Old",
         role: null,
         run: null,

@@ -67,7 +67,7 @@ describe("with PUBLIC_URL", () => {
       expect(`${link.origin}${link.pathname}`).toBe(`${PUBLIC_ORIGIN}/weft/login`);
       // The proxy removes the first part of the path.
       const opened = await send(behindProxy, "GET", `/login${link.search}`, { host });
-      expect([opened.status, opened.location]).toEqual([303, `${PUBLIC_ORIGIN}/weft/docs`]);
+      expect([opened.status, opened.location]).toEqual([303, `${PUBLIC_ORIGIN}/weft/`]);
       for (const cookie of opened.cookies) expect(cookie).toContain("; Secure");
       const browser = { ...browserHeaders(opened.cookies).unsafeHeaders, host, origin: PUBLIC_ORIGIN };
       expect(await create(behindProxy, browser)).toBe(201);
@@ -86,7 +86,7 @@ describe("without PUBLIC_URL", () => {
     expect((await send(direct, "GET", login, { host: `evil.example:${own.port}` })).status).toBe(400);
     const forged = { host: own.host, "x-forwarded-proto": "https", "x-forwarded-host": "evil.example" };
     const opened = await send(direct, "GET", login, forged);
-    expect([opened.status, opened.location]).toEqual([303, "/docs"]);
+    expect([opened.status, opened.location]).toEqual([303, "/"]);
     for (const cookie of opened.cookies) expect(cookie).not.toContain("Secure");
     const browser = { ...browserHeaders(opened.cookies).unsafeHeaders, host: own.host, origin: own.origin };
     expect(await create(direct, browser)).toBe(201);

@@ -9,12 +9,12 @@ import {
   UPDATES_BODY_MAX_BYTES,
   updatesBody,
 } from "#lib/documents/live-requests/append-updates.ts";
-import { callerOf } from "#lib/documents/live-requests/caller.ts";
 import { authorizeLive } from "#lib/documents/live-requests/document-access.ts";
 import { readAwareness, stampAwareness } from "#lib/documents/live-requests/publish-awareness.ts";
 import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toLightUser } from "#lib/documents/users/record.ts";
+import { callerOf } from "#lib/http/caller.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { readWholeJson } from "#lib/http/large-json.ts";
 import { defineRoute, type LargeBody } from "#lib/http/route.ts";

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { type DocumentDeps, openDocumentDeps } from "#lib/app/aws.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { callerOf } from "#lib/documents/live-requests/caller.ts";
 import { readLiveAccess } from "#lib/documents/live-requests/document-access.ts";
 import { describeReplaced, openLogOf } from "#lib/documents/live-requests/generation.ts";
 import type { CheckAccess } from "#lib/documents/live-requests/live-access.ts";
@@ -11,6 +10,7 @@ import { parseEventId } from "#lib/documents/live-requests/server-sent-events.ts
 import { openUpdateStream } from "#lib/documents/live-requests/update-stream.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { authenticateRequest } from "#lib/http/auth.ts";
+import { callerOf } from "#lib/http/caller.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -60,7 +60,9 @@ export interface Conversation {
 export async function readConversation(body: unknown): Promise<Conversation> {
   const parsed = payload.safeParse(body);
   if (!parsed.success) throw invalidPayload(parsed.error.issues.map(({ path }) => path.join(".")));
-  const { convertToModelMessages, jsonSchema, safeValidateUIMessages, tool } = await import("ai");
+  const { convertToModelMessages, jsonSchema, safeValidateUIMessages, tool } = await import(
+    "../../llm/ai-sdk.ts"
+  );
   const asked = parsed.data.messages.filter(({ role }) => role !== "system");
   const valid = await safeValidateUIMessages({ messages: asked.flatMap(withDocumentState) });
   if (!valid.success || asked.length === 0) throw invalidPayload(["messages"]);

@@ -1,5 +1,5 @@
 import { Parser } from "htmlparser2";
-import { escapeHtml } from "../escape-html.ts";
+import { escapeHtml } from "../../escape-html.ts";
 
 /** Elements that are removed with their content: nothing in a text needs them. */
 const REMOVED: ReadonlySet<string> = new Set(

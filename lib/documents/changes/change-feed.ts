@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { CHANGE_COUNTS, type ChangeRow, changesTable, countsTable, SHARDS } from "../tables/changes.ts";
+import { type ChangeRow, changesTable, readChangeCounts, SHARDS } from "../tables/changes.ts";
 
 export type FeedDeps = Pick<Ports, "tables" | "clock">;
 
@@ -36,10 +36,7 @@ export interface ChangeSource {
 
 /** The change rows in the tables. */
 export const changeTables = (deps: FeedDeps): Required<ChangeSource> => ({
-  readCounts: async () => {
-    const { items } = await deps.tables.query(countsTable, { pk: CHANGE_COUNTS });
-    return new Map(items.map(({ sk, count }) => [sk, count]));
-  },
+  readCounts: () => readChangeCounts(deps.tables),
   rowsSince: (pk, sinceMs) => readAll(deps, changesTable, { pk, sk: { from: idFrom(sinceMs) } }),
   now: () => deps.clock.now(),
   clear: (shards) => clear(deps, shards),

@@ -1,8 +1,10 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { relationsTable } from "../tables/accesses.ts";
-import { CHANGE_COUNTS, type ChangeRow, changesTable, countsTable } from "../tables/changes.ts";
+import { type ChangeRow, changesTable, countKey, countsTable } from "../tables/changes.ts";
 import { documentsTable } from "../tables/documents.ts";
+
+type ChangeDeps = Pick<Ports, "ids" | "tables">;
 
 /** Attributes that lists and open connections use. Changes of other attributes write no change row. */
 const LISTED = new Set([
@@ -21,7 +23,7 @@ const LISTED = new Set([
  * Appends a change row to a transaction that changes documents or relations: at most two more writes. Every such
  * transaction must call this once.
  */
-export function withChangeRow({ ids }: Pick<Ports, "ids">, writes: readonly Write[]): readonly Write[] {
+export function withChangeRow(deps: ChangeDeps, writes: readonly Write[]): readonly Write[] {
   const documents = new Set<string>();
   const relations: [string, string][] = [];
   for (const write of writes) {
@@ -31,14 +33,14 @@ export function withChangeRow({ ids }: Pick<Ports, "ids">, writes: readonly Writ
     else if (write.table.name === documentsTable.name && changesLists(write)) documents.add(pk);
   }
   if (documents.size === 0 && relations.length === 0) return writes;
-  return [...writes, ...changeRow({ ids }, { documents: [...documents], relations })];
+  return [...writes, ...changeRow(deps, { documents: [...documents], relations })];
 }
 
 /** The change row of a transaction that ends a session or token of a user, so that open connections are closed. */
-export const credentialsEnded = (deps: Pick<Ports, "ids">, user: string): readonly Write[] =>
+export const credentialsEnded = (deps: ChangeDeps, user: string): readonly Write[] =>
   changeRow(deps, { documents: [], relations: [], users: [user] });
 
-function changeRow({ ids }: Pick<Ports, "ids">, changed: Omit<ChangeRow, "pk" | "sk">): Write[] {
+function changeRow({ ids, tables }: ChangeDeps, changed: Omit<ChangeRow, "pk" | "sk">): Write[] {
   const id = ids.ordered();
   const shard = id.slice(-1);
   const row: ChangeRow = { pk: shard, sk: id, ...changed };
@@ -47,7 +49,7 @@ function changeRow({ ids }: Pick<Ports, "ids">, changed: Omit<ChangeRow, "pk" | 
     {
       op: "update",
       table: countsTable,
-      key: { pk: CHANGE_COUNTS, sk: shard },
+      key: countKey(tables, row),
       change: { add: { count: 1 } },
     },
   ];

@@ -7,7 +7,7 @@ import { type ContentDeps, readCurrentContent } from "../content/read.ts";
 import { readComments } from "./comments-appendix.ts";
 import { type ExportFormat, FILE_TYPES, isEditorFormat } from "./formats.ts";
 import { readLinkedDocuments, UNTITLED } from "./linked-documents.ts";
-import { readImages } from "./readable-images.ts";
+import { findImages, readImages } from "./readable-images.ts";
 
 export type ExportDeps = ContentDeps &
   Pick<Ports, "blobs" | "log"> & { readonly converter?: Converter; readonly renderer?: Renderer };
@@ -18,7 +18,14 @@ export interface ExportOptions {
   readonly hasComments: boolean;
   /** Links to documents and attachments begin with it; without a slash at the end. */
   readonly baseUrl: string;
+  /** Whether a large document is not exported: the result is undefined. */
+  readonly skipsLarge?: boolean;
 }
+
+/** A document with more content is large: about 350 pages, which take some seconds. */
+const CONTENT_LARGE_BYTES = 2 * 1024 * 1024;
+/** A document with more bytes of images is large. */
+const IMAGES_LARGE_BYTES = 16 * 1024 * 1024;
 
 /** An exported document. */
 export interface ExportedFile {
@@ -30,11 +37,14 @@ export interface ExportedFile {
   readonly issues: readonly string[];
 }
 
+/** The title of an imported file ends with it. */
+const IMPORTED_EXTENSION = /(?<=.)\.(?:docx|odt|md|markdown|html?|txt)$/i;
+
 /** A Yjs state without content. */
 const EMPTY_STATE = Uint8Array.of(0, 0);
 
 /**
- * Exports a document that the viewer may read. Throws `bad_request` if the content cannot be converted, `unavailable`
+ * Exports a document that the viewer may read; undefined if it is large and `skipsLarge` is set. Throws `bad_request` if the content cannot be converted, `unavailable`
  * if this installation cannot convert content or write this format, `not_found`, `unauthorized`, `forbidden`.
  */
 export async function exportDocument(
@@ -42,7 +52,7 @@ export async function exportDocument(
   viewer: Viewer,
   id: string,
   options: ExportOptions,
-): Promise<ExportedFile> {
+): Promise<ExportedFile | undefined> {
   const access = await authorize(deps, viewer, id, "content_retrieve");
   const { format } = options;
   const isRendered = format !== "json" && format !== "yjs" && !isEditorFormat(format);
@@ -53,12 +63,12 @@ export async function exportDocument(
 async function writeDocument(
   deps: ExportDeps,
   { document, viewer }: DocumentAccess,
-  { format, baseUrl }: ExportOptions,
+  { format, baseUrl, skipsLarge = false }: ExportOptions,
   comments: Awaited<ReturnType<typeof readComments>>,
-): Promise<ExportedFile> {
+): Promise<ExportedFile | undefined> {
   const title = document.title === null || document.title === "" ? UNTITLED : document.title;
   const { type, extension } = FILE_TYPES[format];
-  const file = { name: `${title}${extension}`, type, issues: [] };
+  const file = { name: `${title.replace(IMPORTED_EXTENSION, "")}${extension}`, type, issues: [] };
   const current = await readCurrentContent(deps, document);
   if (format === "yjs") {
     if (current === undefined) return { ...file, bytes: EMPTY_STATE };
@@ -71,27 +81,31 @@ async function writeDocument(
     });
     return { ...file, bytes: Buffer.from(state) };
   }
+  const isLarge = skipsLarge && (current?.bytes.length ?? 0) > CONTENT_LARGE_BYTES;
   if (isEditorFormat(format)) {
     if (deps.documents.publishAsMit)
       throw new ApiError(
         "bad_request",
         `export_format: ${format} needs the editor's writers, which are not installed`,
       );
+    if (isLarge) return undefined;
     const { kind: from, bytes } = current ?? { kind: "yjs", bytes: EMPTY_STATE };
     return { ...file, bytes: Buffer.from(await convertContent(deps, { from, bytes, to: format })) };
   }
+  if (isLarge && format !== "json") return undefined;
   const blocks =
     current === undefined
       ? "[]"
       : String(await convertContent(deps, { from: current.kind, bytes: current.bytes, to: "json" }));
   if (format === "json") return { ...file, bytes: Buffer.from(blocks) };
-  const hasImages = format !== "markdown";
+  const images = format === "markdown" ? [] : await findImages(deps, viewer, blocks);
+  if (skipsLarge && images.reduce((sum, { bytes }) => sum + bytes, 0) > IMAGES_LARGE_BYTES) return undefined;
   const rendered = await renderWith(deps, {
     to: format,
     title,
     language: viewer?.language ?? "en",
     blocks,
-    images: hasImages ? await readImages(deps, viewer, blocks) : new Map(),
+    images: await readImages(deps, images),
     documents: await readLinkedDocuments(deps, viewer, blocks, baseUrl),
     baseUrl,
     comments,
@@ -105,7 +119,7 @@ export async function convertContent(
   conversion: Conversion,
 ): Promise<string | Uint8Array> {
   if (converter === undefined) throw cannot("convert content");
-  const converted = await converter.convert(conversion);
+  const converted = await converter.convert(conversion, { isBackground: true });
   if (!converted.ok) throw refused(converted.reason);
   return converted.value;
 }

@@ -3,9 +3,10 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { type AuthorizationDeps, authorize } from "../authorization/document-access.ts";
-import { exportBlob, exportKey, exportsTable, type StoredExport } from "../tables/exports.ts";
+import { exportKey, exportsTable, type StoredExport } from "../tables/exports.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { cannotExport, type ExportDeps } from "./export-document.ts";
+import { cannotExport, type ExportDeps, type ExportOptions } from "./export-document.ts";
+import { FILE_TYPES, storedFormat, ZIP_TYPE } from "./formats.ts";
 import { UNTITLED } from "./linked-documents.ts";
 
 /** The queue of the consumer that writes and removes exports. */
@@ -46,18 +47,20 @@ type JobDeps = AuthorizationDeps & Pick<Ports, "ids" | "timers"> & Pick<ExportDe
 interface NewExport {
   /** Undefined for all data of the user. */
   readonly document?: string;
+  /** Of this document alone; undefined for a zip of the tree. */
+  readonly file?: Pick<ExportOptions, "format" | "hasComments">;
   readonly baseUrl: string;
 }
 
 /**
- * Starts an export of a tree, or of all data of a user. Returns the one that is in progress if there is one: a repeated
+ * Starts an export of a tree, of one document, or of all data of a user. Returns the one that is in progress if there is one: a repeated
  * request starts nothing. Throws `not_found`, `forbidden`, `too_many_requests` if too many exports of the user are in
  * progress, `unavailable` if this installation cannot write exports.
  */
 export async function startExport(
   deps: JobDeps,
   user: StoredUser,
-  { document, baseUrl }: NewExport,
+  { document, file, baseUrl }: NewExport,
 ): Promise<ExportRecord> {
   const { tables, clock, ids, timers } = deps;
   const title =
@@ -76,7 +79,12 @@ export async function startExport(
     ({ status, expires_at }) =>
       (status === "waiting" || status === "running") && Date.parse(expires_at) > now,
   );
-  const same = active.find((one) => one.document === (document ?? null));
+  const same = active.find(
+    (one) =>
+      one.document === (document ?? null) &&
+      one.format === file?.format &&
+      (one.comments ?? false) === (file?.hasComments ?? false),
+  );
   if (same !== undefined) return toExport(same);
   if (active.length >= ACTIVE_MAX)
     throw new ApiError("too_many_requests", "Too many exports are in progress.");
@@ -87,12 +95,13 @@ export async function startExport(
     id,
     user: user.id,
     document: document ?? null,
+    ...(file === undefined ? {} : { format: file.format, comments: file.hasComments }),
     status: "waiting",
     done: 0,
     total: 0,
     base_url: baseUrl,
     secret: ids.random(),
-    name: `${title}.zip`,
+    name: `${title}${file === undefined ? ".zip" : FILE_TYPES[file.format].extension}`,
     attempts: 0,
     created_at: new Date(now).toISOString(),
     expires_at: new Date(expiresAt).toISOString(),
@@ -122,19 +131,15 @@ export async function readExport(
 
 /** The file of an export that is done, for whoever has the link. Throws `not_found`. */
 export async function openExport(
-  deps: Pick<Ports, "tables" | "clock" | "blobs">,
+  deps: Pick<Ports, "tables" | "clock">,
   id: string,
   token: string,
-): Promise<{ readonly found: StoredExport; readonly url: string | undefined }> {
+): Promise<{ readonly name: string; readonly type: string; readonly bytes: number }> {
   const found = await findExport(deps, id);
   if (found?.status !== "done" || !isSame(found.secret, token)) throw exportNotFound();
-  const url = await deps.blobs.downloadUrl?.(exportBlob(id), {
-    seconds: 60,
-    contentType: "application/zip",
-    contentDisposition: "attachment",
-    cacheControl: "private, no-store",
-  });
-  return { found, url };
+  const format = storedFormat(found);
+  const type = format === undefined ? ZIP_TYPE : FILE_TYPES[format].type;
+  return { name: found.name, type, bytes: found.bytes ?? 0 };
 }
 
 async function findExport(

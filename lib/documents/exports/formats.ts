@@ -1,3 +1,5 @@
+import type { StoredExport } from "../tables/exports.ts";
+
 /** What the editor's own writers produce, in installations that have them: PUBLISH_AS_MIT=false. */
 const EDITOR_FORMATS = ["docx-editor", "odt-editor", "pdf-editor"] as const;
 type EditorFormat = (typeof EDITOR_FORMATS)[number];
@@ -18,6 +20,8 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export const isEditorFormat = (format: ExportFormat): format is EditorFormat =>
   EDITOR_FORMATS.some((one) => one === format);
 
+/** Content type of archives. */
+export const ZIP_TYPE = "application/zip";
 const DOCX = {
   type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
   extension: ".docx",
@@ -40,3 +44,12 @@ export const FILE_TYPES: Readonly<
   json: { type: "application/json", extension: ".json" },
   yjs: { type: "application/octet-stream", extension: ".yjs" },
 };
+
+/** The content types, without parameters. */
+export const EXPORT_FILE_TYPES: readonly string[] = Object.values(FILE_TYPES).map(
+  ({ type }) => type.split(";", 1)[0] ?? type,
+);
+
+/** The format of a stored export; undefined for an archive. */
+export const storedFormat = ({ format }: StoredExport): ExportFormat | undefined =>
+  EXPORT_FORMATS.find((one) => one === format);

@@ -16,19 +16,22 @@ const IMAGES_MAX = 500;
 const IMAGES_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the images that a document shows and the viewer may read, by key in lower case. Only raster images that are
- * what they claim to be: the others stay links, like everything on other hosts.
+ * The images that a document shows and the viewer may read. Only raster images that are what they claim to be: the
+ * others stay links, like everything on other hosts.
  */
+export const findImages = (deps: AuthorizationDeps, viewer: Viewer, blocks: string) =>
+  readableAttachments(deps, viewer, blocks, isShownInline);
+
+/** Reads images, by key in lower case. */
 export async function readImages(
-  deps: AuthorizationDeps & Pick<Ports, "blobs">,
-  viewer: Viewer,
-  blocks: string,
+  { blobs }: Pick<Ports, "blobs">,
+  found: readonly StoredAttachment[],
 ): Promise<Map<string, RenderedImage>> {
   const images = new Map<string, RenderedImage>();
   let bytesLeft = IMAGES_MAX_BYTES;
-  for (const { pk: key, type, bytes } of await readableAttachments(deps, viewer, blocks, isShownInline)) {
+  for (const { pk: key, type, bytes } of found) {
     if (bytes > bytesLeft) continue;
-    const content = await deps.blobs.get(attachmentBlob(key));
+    const content = await blobs.get(attachmentBlob(key));
     if (content === undefined) continue;
     bytesLeft -= content.length;
     images.set(key.toLowerCase(), { type, bytes: content });

@@ -3,9 +3,10 @@ import { authorize } from "../authorization/document-access.ts";
 import { exportBlob, exportKey, exportsTable, type StoredExport } from "../tables/exports.ts";
 import type { StoredUser } from "../tables/users.ts";
 import { findUser, type UserDeps } from "../users/users.ts";
-import type { ExportDeps } from "./export-document.ts";
+import { type ExportDeps, exportDocument } from "./export-document.ts";
 import type { ExportMessage } from "./export-jobs.ts";
 import { listPages } from "./exported-pages.ts";
+import { storedFormat } from "./formats.ts";
 import { readOwnData } from "./own-data.ts";
 import { writeArchive } from "./write-archive.ts";
 
@@ -54,6 +55,16 @@ async function write(deps: RunDeps, active: StoredExport, signal: AbortSignal): 
   const { id, document, base_url: baseUrl } = active;
   const user = await findUser(deps, active.user);
   if (user?.is_active !== true) throw new ApiError("forbidden", "The user is not active.");
+  const format = storedFormat(active);
+  if (document !== null && format !== undefined) {
+    const options = { format, hasComments: active.comments === true, baseUrl };
+    await update(deps, id, { done: 0, total: 1 });
+    const exported = await exportDocument(deps, user, document, options);
+    if (exported === undefined) throw new TypeError("a job exports documents of any size");
+    await blobs.put(exportBlob(id), exported.bytes);
+    await update(deps, id, { done: 1 });
+    return exported.bytes.length;
+  }
   const { roots, files } = await contentOf(deps, user, document);
   const pages = await listPages(deps, roots);
   await update(deps, id, { done: 0, total: pages.length });

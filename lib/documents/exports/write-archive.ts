@@ -14,6 +14,8 @@ import { readableAttachments } from "./readable-images.ts";
 /** Attachments of one archive, bytes. */
 const ATTACHMENTS_MAX_BYTES = 4 * 1024 ** 3;
 const BLOCKS_NONE = "[]";
+/** Documents that are converted at the same time: on AWS, most of the time is that of requests. */
+const BATCH_SIZE = 4;
 
 export interface ArchivePlan {
   readonly pages: readonly ExportedPage[];
@@ -26,7 +28,7 @@ export interface ArchivePlan {
 }
 
 /**
- * Writes documents as a zip, one after the other, so that the memory does not grow with their number. The stream ends
+ * Writes documents as a zip, a few at a time, so that the memory does not grow with their number. The stream ends
  * with the error that stopped it. Layout: lib/conversion/exported-tree.ts.
  */
 export async function* writeArchive(
@@ -60,6 +62,13 @@ type AddFile = (
   compress?: boolean,
 ) => Promise<void>;
 
+interface ReadPage {
+  readonly page: ExportedPage;
+  /** As JSON. */
+  readonly blocks: string;
+  readonly attachments: readonly StoredAttachment[];
+}
+
 class Archive {
   readonly #deps: ExportDeps;
   readonly #user: StoredUser;
@@ -82,21 +91,51 @@ class Archive {
   async fill(): Promise<void> {
     const { pages, others, signal, onPage } = this.#plan;
     for (const [name, text] of others) await this.#add(name, [Buffer.from(text)]);
-    for (const [at, page] of pages.entries()) {
+    for (let at = 0; at < pages.length; at += BATCH_SIZE) {
       signal.throwIfAborted();
-      await this.#addPage(page);
-      await onPage(at + 1);
+      const batch = pages.slice(at, at + BATCH_SIZE);
+      await this.#addPages(batch);
+      await onPage(at + batch.length);
     }
   }
 
-  async #addPage(page: ExportedPage): Promise<void> {
+  async #addPages(batch: readonly ExportedPage[]): Promise<void> {
+    const read = await Promise.all(batch.map((page) => this.#read(page)));
+    const named = read
+      .flatMap((page) => page ?? [])
+      .map((page) => ({ ...page, fresh: this.#nameFiles(page) }));
+    const written = await Promise.all(
+      named.map(async (page) => ({ ...page, bytes: await this.#render(page) })),
+    );
+    for (const { page, bytes, fresh } of written) {
+      const { path, title, position } = page;
+      const matter = `---\ntitle: ${JSON.stringify(title ?? "")}\nposition: ${position}\n---\n`;
+      await this.#add(path.join("/"), [Buffer.from(matter), bytes]);
+      for (const { pk } of fresh) {
+        const content = await this.#deps.blobs.stream(attachmentBlob(pk));
+        const name = this.#files.get(pk.toLowerCase());
+        if (content !== undefined) await this.#add(`${ATTACHMENTS_FOLDER}/${name}`, content, false);
+      }
+    }
+  }
+
+  /** Undefined if the document was deleted or is not shared any more. */
+  async #read(page: ExportedPage): Promise<ReadPage | undefined> {
     const blocks = await this.#blocksOf(page);
-    // It was deleted or is not shared any more.
-    if (blocks === undefined) return;
+    if (blocks === undefined) return undefined;
     const attachments = await readableAttachments(this.#deps, this.#user, blocks, () => true);
+    return { page, blocks, attachments };
+  }
+
+  /** Names the attachments that are not in the archive yet. */
+  #nameFiles({ attachments }: ReadPage): StoredAttachment[] {
     const fresh = attachments.filter(({ pk }) => !this.#files.has(pk.toLowerCase()));
     for (const attachment of fresh) this.#nameFile(attachment);
-    const { path, title, position } = page;
+    return fresh;
+  }
+
+  async #render({ page, blocks, attachments }: ReadPage): Promise<Uint8Array> {
+    const { path, title } = page;
     const { bytes } = await renderWith(this.#deps, {
       to: "portable",
       title: title ?? "",
@@ -113,13 +152,7 @@ class Archive {
       baseUrl: this.#plan.baseUrl,
       comments: [],
     });
-    const matter = `---\ntitle: ${JSON.stringify(title ?? "")}\nposition: ${position}\n---\n`;
-    await this.#add(path.join("/"), [Buffer.from(matter), bytes]);
-    for (const { pk } of fresh) {
-      const content = await this.#deps.blobs.stream(attachmentBlob(pk));
-      const name = this.#files.get(pk.toLowerCase());
-      if (content !== undefined) await this.#add(`${ATTACHMENTS_FOLDER}/${name}`, content, false);
-    }
+    return bytes;
   }
 
   /** The blocks as JSON; undefined if the user may not read the document any more. */

@@ -1,3 +1,4 @@
+import type { FullText } from "../../platform/full-text.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { INDEX_DOCUMENTS_QUEUE, indexMessage } from "../tables/index-messages.ts";
 
@@ -5,9 +6,9 @@ import { INDEX_DOCUMENTS_QUEUE, indexMessage } from "../tables/index-messages.ts
 const BACKFILLED = "backfilled";
 
 /**
- * Requests indexing of all documents, once per installation: those of an earlier version of Weft are not indexed. Called
- * when a document is indexed, so that the first change begins it. If it is interrupted, it is repeated, which does no
- * harm.
+ * Requests indexing of all documents, once per index: those of an earlier version of Weft are not indexed. Called when a
+ * document is indexed, so that the first change or search begins it. If it is interrupted, it is repeated, which does
+ * no harm.
  */
 export async function backfillFullText({
   fullText,
@@ -19,4 +20,24 @@ export async function backfillFullText({
   await queues.send(INDEX_DOCUMENTS_QUEUE, [indexMessage({ document_id: null, descendants: true })]);
   const words = { title: [], headings: [], body: [], comments: [] };
   await fullText.put({ id: BACKFILLED, version: ids.ordered(), data: new Uint8Array(), words }, undefined);
+}
+
+/** The indexes that a search of this process has looked at. */
+const known = new WeakSet<FullText>();
+
+/** Requests the backfill if the index is new: an earlier version of Weft had none or another one, or it was lost. */
+export async function requestBackfill({
+  fullText,
+  queues,
+  log,
+}: Pick<Ports, "fullText" | "queues" | "log">): Promise<void> {
+  if (known.has(fullText)) return;
+  known.add(fullText);
+  try {
+    const [done] = await fullText.get([BACKFILLED]);
+    if (done === undefined) await queues.send(INDEX_DOCUMENTS_QUEUE, [indexMessage({ document_id: null })]);
+  } catch (error) {
+    known.delete(fullText);
+    log.warn("requesting the indexing of all documents failed", { error });
+  }
 }

@@ -1,5 +1,10 @@
-import { applyUpdate, Doc, XmlElement, type XmlFragment, XmlText } from "yjs";
+import { type Doc, XmlElement, type XmlFragment, XmlText } from "yjs";
+import type { Ports } from "../../platform/ports.ts";
+import type { StoredDocument } from "../tables/documents.ts";
+import { openWithLog } from "../updates/apply-log.ts";
+import { readDocumentWithLog, readLatestVersion } from "../updates/read-log.ts";
 import { FRAGMENT } from "../updates/seed.ts";
+import { keepRecentContent, readRecentContent } from "./recent-contents.ts";
 import type { TextPart } from "./text-parts.ts";
 
 /** Attributes of blocks and inline nodes that an editor shows as text. */
@@ -9,10 +14,31 @@ const DEPTH_MAX = 200;
 /** Characters after which the rest of a content is not read: more than are indexed. */
 const READ_MAX = 512 * 1024;
 
-/** The text of editor content by block. Throws if the bytes are not a Yjs update. */
-export function editorParts(bytes: Uint8Array): TextPart[] {
-  const doc = new Doc();
-  applyUpdate(doc, bytes);
+/** The text of a document's content by block or line. Content that is not a Yjs update has none. */
+export async function readContentParts(
+  deps: Pick<Ports, "tables" | "blobs" | "clock" | "log">,
+  document: StoredDocument,
+): Promise<TextPart[]> {
+  const recent = await readRecentContent(deps, document);
+  if (recent !== undefined) return editorParts(recent);
+  const read = await readDocumentWithLog(deps, document.id, document);
+  const { content } = read.document;
+  if (content === undefined && read.entries.length === 0) return [];
+  const base = await readLatestVersion(deps, read.document);
+  if (content?.kind === "plain") return plainParts(Buffer.from(base ?? []).toString("utf8"));
+  try {
+    const doc = openWithLog(base, read.entries);
+    const bytes = read.entries.reduce((sum, entry) => sum + entry.bytes, base?.length ?? 0);
+    keepRecentContent(deps, read, { doc, bytes });
+    return editorParts(doc);
+  } catch (error) {
+    deps.log.warn("the content of a document cannot be indexed", { document: document.id, error });
+    return [];
+  }
+}
+
+/** The text of editor content by block. */
+function editorParts(doc: Doc): TextPart[] {
   const parts: TextPart[] = [];
   collect(doc.getXmlFragment(FRAGMENT), { block: null, field: "body", depth: 0 }, { parts, left: READ_MAX });
   return parts;
@@ -78,7 +104,7 @@ function shownAttributes(node: XmlElement): string {
 const HEADING = /^#{1,6} /;
 
 /** The text of plain content by line. Scripts write mostly Markdown. */
-export function plainParts(text: string): TextPart[] {
+function plainParts(text: string): TextPart[] {
   return text
     .slice(0, READ_MAX)
     .split("\n")

@@ -11,10 +11,11 @@ import {
 } from "../tables/documents.ts";
 import { INDEX_DOCUMENTS_QUEUE, type IndexMessage, indexMessage } from "../tables/index-messages.ts";
 import { commentsTable, threadsTable } from "../tables/threads.ts";
-import { contentWithLog, readDocumentWithLog } from "../updates/read-log.ts";
-import { encodeParts, limitParts, type TextPart, wordsOf } from "./text-parts.ts";
+import { encodeParts, limitParts, splitInTurns, type TextPart } from "./text-parts.ts";
 
-export type IndexDeps = Pick<Ports, "tables" | "blobs" | "queues" | "fullText" | "ids" | "log">;
+export type IndexDeps = Pick<Ports, "tables" | "blobs" | "queues" | "fullText" | "clock" | "ids" | "log">;
+
+let contentParts: Promise<typeof import("./content-parts.ts")> | undefined;
 
 /** Children that get a message in one turn. */
 const CHILDREN_AT_ONCE = 100;
@@ -33,7 +34,7 @@ export async function indexDocument(deps: IndexDeps, id: string): Promise<void> 
       if (stored === undefined && parts.length === 0) return;
       const data = encodeParts(parts);
       if (stored !== undefined && Buffer.compare(stored.data, data) === 0) return;
-      const text = { id, version: ids.ordered(), data, words: wordsOf(parts) };
+      const text = { id, version: ids.ordered(), data, words: await splitInTurns(parts) };
       return (await fullText.put(text, stored?.version)) ? undefined : CONFLICT;
     },
     { exceeded: () => new Error(`the document ${id} is being indexed again and again`) },
@@ -74,17 +75,10 @@ async function readParts(deps: IndexDeps, id: string): Promise<TextPart[]> {
   ]);
 }
 
+/** Loads Yjs with the first document. An `import` of a loaded module takes time, too. */
 async function readContentParts(deps: IndexDeps, document: StoredDocument): Promise<TextPart[]> {
-  const content = await contentWithLog(deps, await readDocumentWithLog(deps, document.id, document));
-  if (content === undefined) return [];
-  const { editorParts, plainParts } = await import("./content-parts.ts");
-  if (content.kind === "plain") return plainParts(Buffer.from(content.bytes).toString("utf8"));
-  try {
-    return editorParts(content.bytes);
-  } catch (error) {
-    deps.log.warn("the content of a document cannot be indexed", { document: document.id, error });
-    return [];
-  }
+  contentParts ??= import("./content-parts.ts");
+  return (await contentParts).readContentParts(deps, document);
 }
 
 async function readAttachmentNames({ tables }: IndexDeps, id: string): Promise<TextPart[]> {

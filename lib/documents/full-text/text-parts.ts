@@ -1,4 +1,4 @@
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TextWords } from "../../platform/full-text.ts";
 import { joinWords } from "./words.ts";
 
@@ -45,23 +45,46 @@ type Encoded = readonly (readonly [field: number, source: string | null, text: s
 /** The bytes of parts, equal for equal parts. */
 export function encodeParts(parts: readonly TextPart[]): Uint8Array {
   const encoded: Encoded = parts.map(({ field, source, text }) => [PART_FIELDS.indexOf(field), source, text]);
-  return zstdCompressSync(JSON.stringify(encoded));
+  return new TextEncoder().encode(JSON.stringify(encoded));
 }
 
 export function decodeParts(data: Uint8Array): TextPart[] {
   if (data.length === 0) return [];
-  const encoded = JSON.parse(zstdDecompressSync(data).toString("utf8")) as Encoded;
+  const encoded = JSON.parse(new TextDecoder().decode(data)) as Encoded;
   return encoded.map(([field, source, text]) => ({ field: PART_FIELDS[field] ?? "body", source, text }));
 }
 
+/** The place of each field in the full-text port. */
+const PLACES = {
+  title: "title",
+  heading: "headings",
+  body: "body",
+  attachment: "body",
+  comment: "comments",
+} as const satisfies Record<PartField, keyof TextWords>;
+/** Characters that are split in one turn of the event loop. */
+const SPLIT_AT_ONCE = 16 * 1024;
+
+type Words = { [Place in keyof TextWords]: string[] };
+const noWords = (): Words => ({ title: [], headings: [], body: [], comments: [] });
+
 /** The words of parts by the places of the full-text port. */
 export function wordsOf(parts: readonly TextPart[]): TextWords {
-  const wordsIn = (...fields: readonly PartField[]): string[] =>
-    parts.filter(({ field }) => fields.includes(field)).map(({ text }) => joinWords(text));
-  return {
-    title: wordsIn("title"),
-    headings: wordsIn("heading"),
-    body: wordsIn("body", "attachment"),
-    comments: wordsIn("comment"),
-  };
+  const words = noWords();
+  for (const { field, text } of parts) words[PLACES[field]].push(joinWords(text));
+  return words;
+}
+
+/** Like `wordsOf`, and lets the event loop serve requests in between. */
+export async function splitInTurns(parts: readonly TextPart[]): Promise<TextWords> {
+  const words = noWords();
+  let characters = 0;
+  for (const { field, text } of parts) {
+    words[PLACES[field]].push(joinWords(text));
+    characters += text.length;
+    if (characters < SPLIT_AT_ONCE) continue;
+    characters = 0;
+    await nextTurn();
+  }
+  return words;
 }

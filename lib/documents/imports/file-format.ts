@@ -3,7 +3,7 @@ import { ApiError } from "../../errors.ts";
 import type { DocumentSettings } from "../../settings/document-config.ts";
 
 /** The format of an imported file; `zip` is a tree of documents. */
-export type FileFormat = "markdown" | "plain" | "html" | "docx" | "zip";
+export type FileFormat = "markdown" | "plain" | "html" | "docx" | "odt" | "zip";
 
 const FORMATS: Readonly<Record<string, FileFormat>> = {
   ".md": "markdown",
@@ -12,9 +12,10 @@ const FORMATS: Readonly<Record<string, FileFormat>> = {
   ".html": "html",
   ".htm": "html",
   ".docx": "docx",
+  ".odt": "odt",
   ".zip": "zip",
 };
-const IN_ZIP: ReadonlySet<FileFormat> = new Set(["docx", "zip"]);
+const IN_ZIP: ReadonlySet<FileFormat> = new Set(["docx", "odt", "zip"]);
 const ZIP_SIGNATURE = Buffer.from("PK\x03\x04", "latin1");
 
 /** An error of the field with the file. */
@@ -44,6 +45,14 @@ export function formatOf(
   const listed = allowed.map((each) => `'${each}'`).join(", ");
   throw fileError(`File extension ${extension} is not allowed. Allowed extensions are: [${listed}].`);
 }
+
+/** The error for a file whose content is not of its format. */
+export const wrongContent = (format: FileFormat): ApiError =>
+  fileError(
+    IN_ZIP.has(format)
+      ? "The content of the file is not of the type of its extension."
+      : "The content of the file is not text in UTF-8 or UTF-16.",
+  );
 
 /** Whether the first bytes of a file are of its format. Text may end within a character. */
 export function isOfFormat(head: Uint8Array, format: FileFormat): boolean {

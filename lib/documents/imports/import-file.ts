@@ -9,7 +9,7 @@ import type { StoredUser } from "../tables/users.ts";
 import { readNode } from "../tree/ancestors.ts";
 import { announceAttachments } from "./announce.ts";
 import { convertFile } from "./convert-file.ts";
-import { type FileFormat, fileError, formatOf, isOfFormat } from "./file-format.ts";
+import { type FileFormat, fileError, formatOf, isOfFormat, wrongContent } from "./file-format.ts";
 import { failImport, finishImport, IMPORTS_QUEUE, LEASE_MS, toSkipped, wakeAt } from "./import-state.ts";
 import { attachImport, type WriteDeps, writePages } from "./write-pages.ts";
 
@@ -62,8 +62,7 @@ export async function receiveFile(deps: ImportDeps, { name: sent, chunks }: Sent
   }
   const head = Buffer.concat(parts);
   if (head.length === 0) throw fileError("The submitted file is empty.");
-  if (!isOfFormat(head.subarray(0, HEAD_BYTES), format))
-    throw fileError("The content of the file is not of the type of its extension.");
+  if (!isOfFormat(head.subarray(0, HEAD_BYTES), format)) throw wrongContent(format);
   if (isComplete && format !== "zip") return { name, format, content: head };
   const importId = deps.ids.random();
   await wakeAt(deps, importId, deps.clock.now() + RECEIVED_MS);

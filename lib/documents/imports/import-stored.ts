@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -31,9 +31,17 @@ const RENEWED_EVERY_MS = 1_000;
 /** The part of the progress that the conversion of the pages is. */
 const CONVERTED = 0.7;
 
+/** The temporary folder of an attempt: a killed process leaves it. */
+const folderOf = ({ id, attempt }: StoredImport): string => join(tmpdir(), `weft-import-${id}-${attempt}`);
+
+/** Removes what an attempt has left on this machine. */
+export const removeTemporary = (stored: StoredImport): Promise<void> =>
+  rm(folderOf(stored), { recursive: true, force: true });
+
 /** Imports the file of a job. Throws SupersededError, and as `writePages` and `attachImport`. */
 export async function importStored(deps: ArchiveDeps, user: StoredUser, stored: StoredImport): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "weft-import-"));
+  const folder = folderOf(stored);
+  await mkdir(folder, { mode: 0o700 });
   try {
     const path = join(folder, "file");
     const chunks = await deps.blobs.stream(importBlob(stored.id));
@@ -60,7 +68,7 @@ export async function importStored(deps: ArchiveDeps, user: StoredUser, stored: 
       () => [...skipped],
     );
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTemporary(stored);
   }
 }
 
@@ -155,7 +163,7 @@ async function convertPages(
     if (file === undefined) return { parent, title };
     const name = file.path.join("/");
     try {
-      if (file.bytes > PAGE_MAX_BYTES) throw fileError("it is too large");
+      if (file.bytes > PAGE_MAX_BYTES) throw fileError("The page is too large.");
       const format = extensionOf(name).startsWith(".h") ? "html" : "markdown";
       const page = await convertFile(deps, format, await file.read(), title);
       const bytes = page.files.reduce((sum, one) => sum + one.bytes.length, 0);
@@ -174,7 +182,7 @@ async function convertPages(
     } catch (error) {
       if (error instanceof ArchiveError) throw fileError(error.message);
       if (!(error instanceof ApiError) || error.code !== "bad_request") throw error;
-      skipped.push(`${name}: its content could not be converted`);
+      skipped.push(`${name}: ${error.message}`);
       return { parent, title };
     }
   };

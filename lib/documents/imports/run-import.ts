@@ -14,7 +14,7 @@ import {
   SupersededError,
   wakeAt,
 } from "./import-state.ts";
-import { type ArchiveDeps, importStored } from "./import-stored.ts";
+import { type ArchiveDeps, importStored, removeTemporary } from "./import-stored.ts";
 
 const ATTEMPTS_MAX = 5;
 /** Errors that another attempt would meet again. */
@@ -24,6 +24,7 @@ const FINAL: ReadonlySet<string> = new Set([
   "forbidden",
   "not_found",
   "payload_too_large",
+  "bad_gateway",
 ]);
 
 /**
@@ -36,6 +37,7 @@ export async function runImport(deps: ArchiveDeps, { import_id: id }: ImportMess
   const isWaiting = stored.lease_until > deps.clock.now();
   if (isWaiting) return wakeAt(deps, id, stored.lease_until);
   if (stored.status === "succeeded" || stored.status === "failed") return forgetImport(deps, id);
+  await removeTemporary(stored);
   const user = await findUser(deps, stored.user);
   if (stored.status === "attached") {
     if (user !== undefined) await announceAttachments(deps, user, stored);

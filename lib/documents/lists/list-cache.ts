@@ -35,7 +35,7 @@ export interface CachedResults {
     readonly sorted: Sorted | undefined;
     readonly documents: readonly IndexedDocument[];
   };
-  reached?: Sorted & { readonly documents: IndexedDocument[] };
+  reached?: Sorted & { readonly documents: readonly IndexedDocument[] };
 }
 
 /** The current state from which lists are computed. Valid only during the callback. */

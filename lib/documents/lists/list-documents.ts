@@ -135,8 +135,9 @@ export async function readReachable(
   const { cached: found } = rows;
   const kept = found.reached?.version === version ? found.reached : undefined;
   if (kept?.ordering === ordering) return kept.documents;
-  const documents = kept?.documents ?? (await readSubtrees(deps, index, findTopmost(index, rows)));
-  documents.sort(compareBy(ordering));
+  const unsorted = kept?.documents ?? (await readSubtrees(deps, index, findTopmost(index, rows)));
+  // A new array: the full-text index keeps what it knows of the texts with an array.
+  const documents = unsorted.toSorted(compareBy(ordering));
   found.reached = { version, ordering, documents };
   return documents;
 }

@@ -10,6 +10,7 @@ import {
   resolveAccess,
   type Viewer,
 } from "../authorization/document-access.ts";
+import { requestBackfill } from "../full-text/backfill.ts";
 import type { Highlight } from "../full-text/highlights.ts";
 import { parseTerms } from "../full-text/words.ts";
 import { type ChildItem, childrenOf, childrenTable } from "../tables/documents.ts";
@@ -38,7 +39,7 @@ export interface SearchResult {
   readonly highlights: readonly Highlight[];
 }
 
-export type SearchDeps = ListDeps & Pick<Ports, "fullText">;
+export type SearchDeps = ListDeps & Pick<Ports, "fullText" | "queues" | "log">;
 
 /**
  * Searches titles, contents, comments and names of attachments in all documents that the viewer can reach, or in one
@@ -52,6 +53,7 @@ export async function searchDocuments(
 ): Promise<{ readonly count: number; readonly found: readonly SearchResult[] }> {
   const scope = await resolveScope(deps, viewer, asked);
   const terms = parseTerms(asked.q);
+  if (terms.length > 0) await requestBackfill(deps);
   const page =
     scope === undefined
       ? await searchAll(deps, viewer, asked, terms)
@@ -85,7 +87,7 @@ async function searchAll(
   return readPage(deps, viewer, asked, async (snapshot) => {
     const rows = await snapshot.rowsOf(viewer.id);
     const reached = await readReachable(deps, snapshot, rows, ordering ?? "-updated_at");
-    const among = reached.filter(matchesFilters(viewer.id, { title }));
+    const among = title === undefined ? reached : reached.filter(matchesFilters(viewer.id, { title }));
     if (q === "") return among;
     const ranked = await rankMatches(deps, viewer, { q, terms, among, rows });
     if (ordering === undefined) ranked.sort((one, other) => one.rank - other.rank);

@@ -12,7 +12,7 @@ export interface AccessChanges {
   readonly documents: readonly string[];
   /** Users whose role on a document has changed. */
   readonly relations: readonly (readonly [user: string, document: string])[];
-  /** Users of whom a session or a token has ended. */
+  /** Users whose session or token has ended. */
   readonly users: readonly string[];
 }
 

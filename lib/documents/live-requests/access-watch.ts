@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Log } from "../../platform/log.ts";
 import type { AccessChanges, AccessFeed, AccessState } from "./access-feed.ts";
 
@@ -137,8 +138,14 @@ export class AccessWatch {
   }
 
   async #checkAll(affected: Watched[]): Promise<void> {
+    let turn = Promise.resolve();
     const work = async (): Promise<void> => {
-      for (let next = affected.pop(); next !== undefined; next = affected.pop()) await this.#check(next);
+      for (let next = affected.pop(); next !== undefined; next = affected.pop()) {
+        // One begins per turn of the event loop: in the same process, a check blocks it for most of its time.
+        turn = turn.then(() => nextTurn());
+        await turn;
+        await this.#check(next);
+      }
     };
     await Promise.all(Array.from({ length: Math.min(CHECKS_MAX, affected.length) }, work));
   }

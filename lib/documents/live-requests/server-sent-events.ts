@@ -1,3 +1,4 @@
+import { serverSentEvent as eventText } from "../../http/server-sent-events.ts";
 import type { LogEntry } from "../updates/update-log.ts";
 
 /** A position in a document's log as the id of an event. */
@@ -6,11 +7,9 @@ export interface EventPosition {
   readonly position: number;
 }
 
-/** Event of a stream. Data is JSON on one line. HTML Living Standard 9.2. */
-export function serverSentEvent(name: string, data: unknown, at?: EventPosition): string {
-  const id = at === undefined ? "" : `id: ${at.generation}.${at.position}\n`;
-  return `${id}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-}
+/** Event of a document's stream. */
+export const serverSentEvent = (name: string, data: unknown, at?: EventPosition): string =>
+  eventText(name, data, at === undefined ? undefined : `${at.generation}.${at.position}`);
 
 /** A line that clients ignore. */
 export const HEARTBEAT = ": \n\n";

@@ -1,7 +1,8 @@
+import type { RequestSeat } from "../../http/request-seats.ts";
 import type { AwarenessHub } from "../updates/awareness-hub.ts";
 import type { DocumentLog, LogEntry } from "../updates/update-log.ts";
 import { type CheckAccess, type LiveAccess, watchRequest } from "./live-access.ts";
-import type { LiveRequests, LiveSeat } from "./live-requests.ts";
+import type { LiveRequests } from "./live-requests.ts";
 import { readMissing, readSince } from "./read-updates.ts";
 import { HEARTBEAT, serverSentEvent, toBase64, updateEvent } from "./server-sent-events.ts";
 import { TextStream } from "./text-stream.ts";
@@ -17,7 +18,7 @@ const RETRY_MS = 500;
 export interface UpdateStreamOptions {
   /** Opened; the stream closes it. */
   readonly log: DocumentLog;
-  readonly seat: LiveSeat;
+  readonly seat: RequestSeat;
   readonly access: LiveAccess;
   readonly check: CheckAccess;
   /** What the client already has. */

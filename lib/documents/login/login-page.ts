@@ -1,4 +1,4 @@
-import { escapeHtml } from "../escape-html.ts";
+import { escapeHtml } from "../../escape-html.ts";
 import { htmlPage } from "../html-page.ts";
 
 /** Asks whether to sign in. The form sends the token in its body, so that only a person who presses the button uses it. */

@@ -235,7 +235,7 @@ async function deleteSessions(
 }
 
 /**
- * Users of whom a session has expired in a period, milliseconds: idle, or at its maximum age. They are read from an
+ * Users whose session has expired in a period, milliseconds: idle, or at its maximum age. They are read from an
  * index, because nothing is written when a session expires.
  */
 export async function usersOfExpiredSessions(

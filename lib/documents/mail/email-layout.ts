@@ -1,5 +1,5 @@
+import { escapeHtml } from "../../escape-html.ts";
 import type { Letterhead } from "../../mail/mail.ts";
-import { escapeHtml } from "../escape-html.ts";
 
 /** Maximum characters of a name or title in an email, so that it cannot contain a message of its own. */
 const SHOWN_MAX = 120;

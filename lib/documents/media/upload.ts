@@ -55,8 +55,9 @@ export async function uploadAttachment(
   await scheduleCheck(deps, check, "interrupted");
   const bytes = await deps.blobs.putStream(attachmentBlob(key), file.all());
   try {
-    await commitChange(deps, async (attempt) => {
-      const access = attempt === 0 ? first : await authorize(deps, viewer, id, "attachment_upload");
+    await commitChange(deps, async () => {
+      // The client may have sent for a minute.
+      const access = await authorize(deps, viewer, id, "attachment_upload");
       const stored = toStored(key, { name, bytes, kind, owner: viewer?.id ?? null }, deps);
       return {
         writes: [

@@ -87,7 +87,7 @@ async function canRead(
   const node = await readNode(deps, document);
   if (node === undefined) return false;
   for (const user of users)
-    if (user.is_active && mayRead(kind, await resolveAccess(deps, user, node))) return true;
+    if (user.is_active && mayRead({ kind }, await resolveAccess(deps, user, node))) return true;
   return false;
 }
 
@@ -105,7 +105,7 @@ async function composeDigest(deps: ComposeDeps, { user: id, digest }: QueuedDige
   const wanted = pending.filter(({ kind }) => settings[kind].email);
   const records = await toRecords(deps, await visibleTo(deps, user, wanted));
   // Nothing is sent about a comment that was deleted.
-  const sent = records.filter(({ run, excerpt }) => run !== null || excerpt !== null);
+  const sent = records.filter(({ comment_id, excerpt }) => comment_id === null || excerpt !== null);
   if (sent.length === 0) return { mail: undefined, writes };
   const unsubscribeUrl = await unsubscribeUrlOf(
     deps,

@@ -19,16 +19,19 @@ export const MAIL_QUEUE = "send-mail";
 const RUNS_PREFIX = "runs/";
 
 /**
- * The digest of a notification: there is one per thread, and one per workflow. Undefined for kinds whose emails are
+ * The digest of a notification: there is one per thread, one for the text of a document, and one per workflow. Undefined for kinds whose emails are
  * sent at once.
  */
 export function digestOf({
   document,
   thread,
+  block,
   run,
-}: Pick<StoredNotification, "document" | "thread" | "run">): string | undefined {
+}: Pick<StoredNotification, "document" | "thread" | "block" | "run">): string | undefined {
   if (run !== undefined) return `${RUNS_PREFIX}${run.workflow}`;
-  return document === undefined || thread === undefined ? undefined : `threads/${document}/${thread}`;
+  if (document === undefined) return undefined;
+  if (block !== undefined) return `texts/${document}`;
+  return thread === undefined ? undefined : `threads/${document}/${thread}`;
 }
 
 /**

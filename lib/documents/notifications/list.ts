@@ -29,6 +29,10 @@ export const notificationRecord = z
     document: z.object({ id: z.string(), title: z.string().nullable() }).nullable(),
     thread_id: z.string().nullable(),
     comment_id: z.string().nullable(),
+    block_id: z
+      .string()
+      .nullable()
+      .describe("Of a mention in the text: the block; empty if it is outside of blocks"),
     excerpt: z
       .string()
       .nullable()
@@ -95,7 +99,7 @@ export async function toRecords(
   const names = new Map(users.map((user) => [user.id, toLightUser(user)]));
   const excerpts = new Map(comments.map(({ id, body }) => [id, readCommentText(body).excerpt]));
   return visible.map(({ notification, access }) => {
-    const { sk, kind, created_at, read_at, actor, thread, comment, role, run } = notification;
+    const { sk, kind, created_at, read_at, actor, thread, comment, block, role, run } = notification;
     return {
       id: sk,
       kind,
@@ -105,6 +109,7 @@ export async function toRecords(
       document: access === undefined ? null : { id: access.document.id, title: access.document.title },
       thread_id: thread ?? null,
       comment_id: comment ?? null,
+      block_id: block ?? null,
       excerpt: excerpts.get(comment ?? "") ?? null,
       role: role ?? null,
       run: run ?? null,

@@ -4,16 +4,24 @@ import { eventData } from "../../events/publish.ts";
 import { readAll } from "../../events/read-all.ts";
 import { TOPICS, type TopicData } from "../../events/topics.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { Key } from "../../platform/tables.ts";
 import { isPrivileged, ROLES, type Role } from "../access/roles.ts";
 import { type AuthorizationDeps, resolveAccess } from "../authorization/document-access.ts";
 import { accessesTable } from "../tables/accesses.ts";
-import { type NotificationKind, RUN_SUBSCRIBERS, runSubscribersTable } from "../tables/notifications.ts";
+import {
+  type NotificationKind,
+  notifiedMentionKey,
+  notifiedMentionsTable,
+  RUN_SUBSCRIBERS,
+  runSubscribersTable,
+} from "../tables/notifications.ts";
 import { commentKey, commentsTable, threadKey, threadsTable } from "../tables/threads.ts";
 import { userKey, usersTable } from "../tables/users.ts";
 import { readCommentText } from "../threads/comment-text.ts";
 import { readComments } from "../threads/record.ts";
 import { ancestorsAndSelf, type DocumentNode, readNode } from "../tree/ancestors.ts";
 import { mayUseAutomation } from "./automation-access.ts";
+import { readContentMentions } from "./content-mentions.ts";
 import { type NewNotification, type StoreDeps, storeNotification } from "./store.ts";
 import { mayRead } from "./visible.ts";
 
@@ -21,6 +29,8 @@ export type NotifyDeps = StoreDeps & AuthorizationDeps & Pick<Ports, "blobs">;
 
 /** Maximum recipients of one event. */
 const RECIPIENTS_MAX = 100;
+/** Items of one transaction. */
+const WRITTEN_AT_ONCE = 90;
 /** Maximum characters of a run's id and workflow, and of its error. */
 const NAME_MAX = 200;
 const ERROR_MAX = 300;
@@ -28,6 +38,7 @@ const ERROR_MAX = 300;
 /** Topics of the events that cause notifications. */
 export const NOTIFYING_TOPICS = [
   "documents.commented",
+  "documents.updated",
   "documents.shared",
   "documents.access_requested",
   "run.failed",
@@ -39,6 +50,7 @@ const commented = TOPICS["documents.commented"].data.extend({
   thread_id: id,
   comment_id: id,
 });
+const updated = TOPICS["documents.updated"].data.extend({ document_id: id, user_id: id.nullable() });
 const shared = TOPICS["documents.shared"].data.extend({
   document_id: id,
   user_id: id.nullable(),
@@ -60,6 +72,8 @@ export async function notifyOfEvent(deps: NotifyDeps, eventId: string): Promise<
   const data: unknown = JSON.parse(await eventData(deps, event));
   if (event.topic === "documents.commented")
     await whenValid(commented, data, (valid) => notifyOfComment(deps, event, valid));
+  if (event.topic === "documents.updated")
+    await whenValid(updated, data, (valid) => notifyOfUpdate(deps, event, valid));
   if (event.topic === "documents.shared")
     await whenValid(shared, data, (valid) => notifyOfShare(deps, event, valid));
   if (event.topic === "documents.access_requested")
@@ -107,12 +121,41 @@ async function notifyOfComment(
     : [thread.creator, ...comments.flatMap(({ user, body }) => [user, ...readCommentText(body).mentions])];
   for (const user of others)
     if (user !== null && !recipients.has(user)) recipients.set(user, isNew ? "comment" : "reply");
-  await store(deps, event, node, recipients, {
-    actor: comment.user,
-    document: id,
-    thread: thread_id,
-    comment: comment_id,
-  });
+  const made = { actor: comment.user, document: id, thread: thread_id, comment: comment_id };
+  await store(deps, event, node, recipients, () => made);
+}
+
+/** Notifies users whom the edited text mentions, of each block once. */
+async function notifyOfUpdate(
+  deps: NotifyDeps,
+  event: StoredEvent,
+  { document_id: document, changed, user_id, user_ids }: TopicData<"documents.updated">,
+): Promise<void> {
+  const node = changed.includes("content") ? await readNode(deps, document) : undefined;
+  const mentions = node === undefined ? [] : await readContentMentions(deps, node);
+  if (node === undefined || mentions.length === 0) return;
+  const keys = mentions.map(({ user, block }) => notifiedMentionKey(document, user, block));
+  const known = new Set((await deps.tables.batchGet(notifiedMentionsTable, keys)).map(({ sk }) => sk));
+  // Of several editors, it is not known who has mentioned the user.
+  const actor = user_id ?? (user_ids.length === 1 ? (user_ids[0] ?? null) : null);
+  const added = new Map<string, Key[]>();
+  for (const [at, { user }] of mentions.entries()) {
+    const key = keys[at];
+    if (key !== undefined && !known.has(key.sk)) added.set(user, [...(added.get(user) ?? []), key]);
+  }
+  const blockOf = (user: string): string => (added.get(user)?.[0]?.sk ?? "").slice(user.length + 1);
+  const recipients: Recipients = new Map([...added.keys()].map((user) => [user, "mention"]));
+  const notified = await store(deps, event, node, recipients, (user) => ({
+    actor,
+    document,
+    block: blockOf(user),
+  }));
+  // Afterwards: if this process ends before, the event is delivered again, and creates nothing twice.
+  const seen = [...notified, ...(actor === null ? [] : [actor])].flatMap((user) => added.get(user) ?? []);
+  for (let at = 0; at < seen.length; at += WRITTEN_AT_ONCE)
+    await deps.tables.write(
+      seen.slice(at, at + WRITTEN_AT_ONCE).map((item) => ({ op: "put", table: notifiedMentionsTable, item })),
+    );
 }
 
 async function notifyOfShare(
@@ -123,7 +166,7 @@ async function notifyOfShare(
   if (change !== "given" || shared_with === null) return;
   const node = await readNode(deps, id);
   const made = { actor: user_id, document: id, ...roleOf(role) };
-  if (node !== undefined) await store(deps, event, node, new Map([[shared_with, "share"]]), made);
+  if (node !== undefined) await store(deps, event, node, new Map([[shared_with, "share"]]), () => made);
 }
 
 async function notifyOfRequest(
@@ -135,7 +178,8 @@ async function notifyOfRequest(
   if (node === undefined) return;
   const managers = await readMembers(deps, [node.document], isPrivileged);
   const recipients: Recipients = new Map(managers.map((user) => [user, "access_request"]));
-  await store(deps, event, node, recipients, { actor: user_id, document: id, ...roleOf(role) });
+  const made = { actor: user_id, document: id, ...roleOf(role) };
+  await store(deps, event, node, recipients, () => made);
 }
 
 function roleOf(text: string): Pick<NewNotification, "role"> {
@@ -153,21 +197,26 @@ async function readMembers(
   return rows.flat().flatMap(({ user, role }) => (user !== null && isMeant(role) ? [user] : []));
 }
 
+/** Stores what is made for each recipient who may read it, and returns their ids. */
 async function store(
   deps: NotifyDeps,
   event: StoredEvent,
   node: DocumentNode,
   recipients: Recipients,
-  made: Omit<NewNotification, "kind">,
-): Promise<void> {
-  const ids = [...recipients.keys()].filter((id) => id !== made.actor).slice(0, RECIPIENTS_MAX);
+  madeFor: (user: string) => Omit<NewNotification, "kind">,
+): Promise<string[]> {
+  const ids = [...recipients.keys()].filter((id) => id !== madeFor(id).actor).slice(0, RECIPIENTS_MAX);
+  const notified: string[] = [];
   const users = await deps.tables.batchGet(usersTable, ids.map(userKey));
   for (const user of users) {
     const kind = recipients.get(user.id);
     if (kind === undefined || !user.is_active) continue;
-    if (mayRead(kind, await resolveAccess(deps, user, node)))
-      await storeNotification(deps, user.id, event, { ...made, kind });
+    const made = { ...madeFor(user.id), kind };
+    if (!mayRead(made, await resolveAccess(deps, user, node))) continue;
+    await storeNotification(deps, user.id, event, made);
+    notified.push(user.id);
   }
+  return notified;
 }
 
 /** Notifies the users who have turned this on. The workflow service stores the run. */

@@ -24,7 +24,7 @@ export type NotificationSettings = Readonly<Record<NotificationKind, ChannelSett
 const MEANINGS: Readonly<Record<NotificationKind, string>> = {
   comment: "New threads on documents that the user owns or created",
   reply: "Comments in threads that the user takes part in",
-  mention: "Comments that mention the user",
+  mention: "Comments and texts that mention the user",
   share: "Documents that were shared with the user",
   access_request: "Requests for access to documents that the user manages",
   failed_run: "Failed runs of workflows; off unless the user turns it on",

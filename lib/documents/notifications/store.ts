@@ -27,7 +27,7 @@ const DELETED_AT_ONCE = 90;
 /** A notification before it is stored. */
 export type NewNotification = Pick<
   StoredNotification,
-  "kind" | "actor" | "document" | "thread" | "comment" | "role" | "run"
+  "kind" | "actor" | "document" | "thread" | "comment" | "block" | "role" | "run"
 >;
 
 /** The event that causes a notification. */

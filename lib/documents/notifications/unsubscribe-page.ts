@@ -1,56 +1,13 @@
-import { escapeHtml } from "../escape-html.ts";
+import { escapeHtml } from "../../escape-html.ts";
 import { htmlPage } from "../html-page.ts";
 import { fillIn } from "../mail/email-layout.ts";
-import { type EmailLanguage, resolveEmailLanguage } from "../mail/email-templates.ts";
+import { resolveEmailLanguage } from "../mail/email-templates.ts";
 import type { NotificationKind } from "../tables/notifications.ts";
-
-interface PageTexts {
-  readonly kinds: Readonly<Record<NotificationKind, string>>;
-  readonly ask: string;
-  readonly question: string;
-  readonly button: string;
-  readonly done: string;
-  readonly result: string;
-}
-
-const TEXTS: Readonly<Record<EmailLanguage, PageTexts>> = {
-  en: {
-    kinds: {
-      comment: "new threads",
-      reply: "replies",
-      mention: "mentions",
-      share: "shared documents",
-      access_request: "access requests",
-      failed_run: "failed runs",
-    },
-    ask: "Unsubscribe",
-    question: "Do you no longer want to receive emails about {kinds}?",
-    button: "Unsubscribe",
-    done: "You are unsubscribed",
-    result:
-      "You receive no more emails about {kinds}. You can turn them on again in your notification settings.",
-  },
-  fr: {
-    kinds: {
-      comment: "les nouveaux commentaires",
-      reply: "les réponses",
-      mention: "les mentions",
-      share: "les documents partagés",
-      access_request: "les demandes d’accès",
-      failed_run: "les exécutions échouées",
-    },
-    ask: "Désabonnement",
-    question: "Ne plus recevoir d’e-mails concernant {kinds} ?",
-    button: "Se désabonner",
-    done: "Vous êtes désabonné",
-    result:
-      "Vous ne recevrez plus d’e-mails concernant {kinds}. Vous pouvez les réactiver dans vos paramètres de notification.",
-  },
-};
+import { UNSUBSCRIBE_TEXTS } from "./unsubscribe-texts.ts";
 
 function wordingOf(language: string | null, kinds: readonly NotificationKind[]) {
   const resolved = resolveEmailLanguage(language);
-  const texts = TEXTS[resolved];
+  const texts = UNSUBSCRIBE_TEXTS[resolved];
   const names = kinds.map((kind) => texts.kinds[kind]);
   const list = new Intl.ListFormat(resolved, { type: "conjunction" }).format(names);
   return { language: resolved, texts, say: (text: string) => escapeHtml(fillIn(text, { kinds: list })) };

@@ -9,8 +9,11 @@ import type { NotificationKind, StoredNotification } from "../tables/notificatio
 import type { StoredUser } from "../tables/users.ts";
 import { mayUseAutomation } from "./automation-access.ts";
 
-/** What a user must be able to do with the document to read a notification; undefined for those about runs. */
-export const REQUIRED_ABILITY: Readonly<Record<NotificationKind, Ability | undefined>> = {
+/**
+ * What a user must be able to do with the document to read a notification; undefined for those about runs. The text of a
+ * document, which may mention users, has more readers than its comments.
+ */
+const REQUIRED_ABILITY: Readonly<Record<NotificationKind, Ability | undefined>> = {
   comment: "comment",
   reply: "comment",
   mention: "comment",
@@ -25,9 +28,12 @@ export interface VisibleNotification {
   readonly access: DocumentAccess | undefined;
 }
 
-/** Whether an access allows to read a notification of this kind. Nothing is shown of a deleted document. */
-export function mayRead(kind: NotificationKind, access: DocumentAccess): boolean {
-  const ability = REQUIRED_ABILITY[kind];
+/** Whether an access allows to read such a notification. Nothing is shown of a deleted document. */
+export function mayRead(
+  { kind, block }: Pick<StoredNotification, "kind" | "block">,
+  access: DocumentAccess,
+): boolean {
+  const ability = block === undefined ? REQUIRED_ABILITY[kind] : "content_retrieve";
   return ability !== undefined && access.deletedAt === null && access.abilities[ability];
 }
 
@@ -48,6 +54,6 @@ export async function visibleTo(
     if (document === undefined)
       return kind === "failed_run" && seesRuns ? [{ notification, access: undefined }] : [];
     const access = byId.get(document);
-    return access !== undefined && mayRead(kind, access) ? [{ notification, access }] : [];
+    return access !== undefined && mayRead(notification, access) ? [{ notification, access }] : [];
   });
 }

@@ -79,6 +79,7 @@ function withCause<Asked extends CommitDeps>(deps: Asked, { cause }: CallOrigin)
   return {
     ...deps,
     effects: {
+      ...effects,
       apply: (drafts, at) =>
         effects.apply(
           drafts.map((draft) => ({ ...draft, ...cause })),

@@ -5,8 +5,11 @@ export interface StoredExport extends Key {
   readonly id: string;
   /** Id of the user who may read it. */
   readonly user: string;
-  /** The root of the exported tree; null for all documents that the user owns, and their data. */
+  /** The document, or the root of the exported tree; null for all documents that the user owns, and their data. */
   readonly document: string | null;
+  /** The `export_format` of a single document, and whether it has comments; missing for a zip. */
+  readonly format?: string;
+  readonly comments?: boolean;
   readonly status: "waiting" | "running" | "done" | "failed";
   /** Documents that were written, and all of them. */
   readonly done: number;

@@ -27,6 +27,8 @@ export interface StoredNotification extends Key {
   readonly document?: string;
   readonly thread?: string;
   readonly comment?: string;
+  /** The block of the document that mentions the user. */
+  readonly block?: string;
   /** The role that was given or requested. */
   readonly role?: Role;
   readonly run?: FailedRun;
@@ -83,6 +85,13 @@ export interface StoredDigest extends Key {
 
 export const digestsTable: TableSpec<StoredDigest> = { name: NAME, indexes: {}, expires: EXPIRES };
 export const digestKey = (user: string, digest: string): Key => ({ pk: `${user}/digests`, sk: digest });
+
+/** A mention in the content of a document of which its user was notified. */
+export const notifiedMentionsTable: TableSpec<Key> = { name: NAME, indexes: {}, expires: EXPIRES };
+export const notifiedMentionKey = (document: string, user: string, block: string): Key => ({
+  pk: `${document}/mentions`,
+  sk: `${user}/${block}`,
+});
 
 /** The users who are notified of failed runs. */
 export const runSubscribersTable: TableSpec<Key> = { name: NAME, indexes: {}, expires: EXPIRES };

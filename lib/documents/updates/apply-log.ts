@@ -14,15 +14,30 @@ export function applyLog(base: Uint8Array | undefined, entries: readonly LogEntr
   );
 }
 
+/** Like `applyLog`, without encoding the result. Throws if the state cannot be applied. */
+export function openWithLog(base: Uint8Array | undefined, entries: readonly LogEntry[]): Y.Doc {
+  const start = base ?? seedState(Y);
+  const updates = entries.flatMap((entry) => entry.updates);
+  try {
+    return openState(start, updates);
+  } catch {
+    return openState(updates.reduce(applyOne, start), []);
+  }
+}
+
+function openState(start: Uint8Array, updates: readonly Uint8Array[]): Y.Doc {
+  const doc = new Y.Doc();
+  doc.transact(() => {
+    Y.applyUpdate(doc, start);
+    for (const update of updates) Y.applyUpdate(doc, update);
+  });
+  return doc;
+}
+
 /** Applies updates to a state, like `applyLog`. */
 export function applyUpdates(start: Uint8Array, updates: readonly Uint8Array[]): Uint8Array {
   try {
-    const doc = new Y.Doc();
-    doc.transact(() => {
-      Y.applyUpdate(doc, start);
-      for (const update of updates) Y.applyUpdate(doc, update);
-    });
-    return Y.encodeStateAsUpdate(doc);
+    return Y.encodeStateAsUpdate(openState(start, updates));
   } catch {
     return updates.reduce(applyOne, start);
   }

@@ -89,17 +89,28 @@ export interface Content {
  * only if there is a log.
  */
 export async function contentWithLog(
-  { blobs }: Pick<LogDeps, "blobs">,
-  { document: { id, content: head }, entries }: DocumentWithLog,
+  deps: Pick<LogDeps, "blobs">,
+  { document, entries }: DocumentWithLog,
 ): Promise<Content | undefined> {
+  const { content: head } = document;
   if (head === undefined && entries.length === 0) return undefined;
-  const base = head === undefined ? undefined : await blobs.get(versionBlob(id, head.version));
-  if (head !== undefined && base === undefined)
-    throw new Error(`the bytes of version ${head.version} of document ${id} are missing`);
+  const base = await readLatestVersion(deps, document);
   if (base !== undefined && (entries.length === 0 || head?.kind === "plain"))
     return { bytes: base, kind: head?.kind ?? "yjs" };
   const { applyLog } = await import("./apply-log.ts");
   return { bytes: applyLog(base, entries), kind: "yjs" };
+}
+
+/** The bytes of the latest version; undefined if there is none. */
+export async function readLatestVersion(
+  { blobs }: Pick<LogDeps, "blobs">,
+  { id, content }: StoredDocument,
+): Promise<Uint8Array | undefined> {
+  if (content === undefined) return undefined;
+  const bytes = await blobs.get(versionBlob(id, content.version));
+  if (bytes === undefined)
+    throw new Error(`the bytes of version ${content.version} of document ${id} are missing`);
+  return bytes;
 }
 
 /** The entity tag of the content: of its latest version, and of the log after it. */

@@ -5,12 +5,15 @@ export const FRAGMENT = "document-store";
 /** Client id of the seed's structs. Editors choose random ids, so the collision probability is negligible. */
 const SEED_CLIENT = 1;
 
+let seed: Uint8Array | undefined;
+
 /**
  * The initial state of every document without content: one empty paragraph. If each editor created it, the document
  * would have several roots, of which editors show only one. It is the same bytes everywhere, so that it can be applied
  * by several processes.
  */
 export function seedState(Y: typeof Yjs): Uint8Array {
+  if (seed !== undefined) return seed;
   const doc = new Y.Doc();
   doc.clientID = SEED_CLIENT;
   doc.transact(() => {
@@ -22,5 +25,6 @@ export function seedState(Y: typeof Yjs): Uint8Array {
     group.insert(0, [container]);
     doc.getXmlFragment(FRAGMENT).insert(0, [group]);
   });
-  return Y.encodeStateAsUpdate(doc);
+  seed = Y.encodeStateAsUpdate(doc);
+  return seed;
 }
