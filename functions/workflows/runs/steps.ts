@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
+import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { listSteps, stepRecord } from "#lib/workflows/runs/read.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
@@ -14,9 +15,12 @@ export const route = defineRoute({
   tag: "Runs",
   auth: "required",
   params: z.object({ id: z.string() }),
+  query: z.object({
+    step: textQuery.describe("Only this step: its name, in a flow `module/step`"),
+  }),
   status: 200,
   response: z.object({ data: z.array(stepRecord) }),
-  run: async ({ params }, deps: Deps) => ({ data: await listSteps(deps, params.id) }),
+  run: async ({ params, query }, deps: Deps) => ({ data: await listSteps(deps, params.id, query.step) }),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -15,6 +15,7 @@ import * as disable from "./disable.ts";
 import * as enable from "./enable.ts";
 import * as get from "./get.ts";
 import * as list from "./list.ts";
+import * as nextRuns from "./next-runs.ts";
 import * as trigger from "./trigger.ts";
 import * as update from "./update.ts";
 
@@ -407,4 +408,29 @@ it("all schedules are unchanged after a restart, and fire", async () => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+describe("the next runs of a schedule", () => {
+  const next = (id: string, query = {}) => call(test.deps, nextRuns.route, { params: { id }, query });
+
+  it("are the next times of its expression in its time zone", async () => {
+    await storeWorkflow(test.deps, module("w"));
+    const id = await made({ schedule: "0 9 * * 1-5", timezone: "Europe/Paris" });
+    expect((await next(id, { count: "3" })).body.data).toEqual([
+      "2026-03-03T08:00:00.000Z",
+      "2026-03-04T08:00:00.000Z",
+      "2026-03-05T08:00:00.000Z",
+    ]);
+    expect((await next(id)).body.data).toHaveLength(5);
+    expect((await next(id, { count: "1000000" })).body.data).toHaveLength(100);
+    expect(await next(id, { count: "0" })).toMatchObject({ status: 400 });
+  });
+
+  it("are empty while it is disabled or has no times", async () => {
+    await storeWorkflow(test.deps, module("w"));
+    const id = await made({ schedule: "0 9 * * *", enabled: false });
+    const event = await made({ name: "e", trigger_type: "event", event_topic: "custom.x" });
+    expect([(await next(id)).body, (await next(event)).body]).toEqual([{ data: [] }, { data: [] }]);
+    expect(await next("unknown")).toMatchObject({ status: 404 });
+  });
 });

@@ -117,8 +117,9 @@ async function tellOwner(deps: ReceiverDeps, queue: string, body: string, error:
     const { run_id } = message as QueuedMessage;
     await conduct(deps, { run_id, input: { type: "fail", error: `the run could not continue: ${error}` } });
   } else if (queue === "dispatch") {
-    const { detail } = message as BusEnvelope<{ event_id: string }>;
-    await failEvent(deps, detail.event_id, error === "" ? "dead-lettered" : error);
+    // Without an id: accepted events, which the sweep sends again until they are recorded.
+    const { event_id } = (message as BusEnvelope<{ event_id?: string }>).detail;
+    if (event_id !== undefined) await failEvent(deps, event_id, error === "" ? "dead-lettered" : error);
   } else if (isStepCommand(message)) await failStep(deps, message.detail, error);
 }
 

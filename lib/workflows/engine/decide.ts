@@ -24,6 +24,8 @@ export type Input =
       readonly deadline?: number;
       /** For a batch of a foreach: the number of failed items. */
       readonly failed_items?: number;
+      /** Their positions, as `formatPositions` writes them. */
+      readonly failed_at?: string;
       /** The next step, or `_end`. */
       readonly goto?: string;
       /** Failed; to be retried at this time, milliseconds since the epoch. */

@@ -55,6 +55,8 @@ export type HistoryEntry =
       readonly parallel?: number;
       readonly deadline?: number;
       readonly failed_items?: number;
+      /** Positions of the failed items, as `formatPositions` writes them; absent in runs of earlier releases. */
+      readonly failed_at?: string;
       /** The next step and its position in the module; the position after the last step for `_end`. */
       readonly goto?: { readonly step: string; readonly position: number };
     }

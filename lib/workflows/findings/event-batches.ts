@@ -8,8 +8,8 @@ const WRITES_MAX = 99;
 const PLAIN_WRITES = 5;
 /** Writes per event; per record, by kind, without the event; per workspace and its pending entry. */
 const EVENT_WRITES = 2;
-const RECORD_WRITES = { asset: 2, vulnerability: 3, artifact: 0, totals: -2, run: 1 } as const;
-const WORKSPACE_WRITES = 2;
+export const RECORD_WRITES = { asset: 2, vulnerability: 3, artifact: 0, totals: -2, run: 1 } as const;
+export const WORKSPACE_WRITES = 2;
 
 /** Splits events into batches that fit into one transaction with all of their writes. */
 export function* eventBatches(drafts: Iterable<EventDraft>): Generator<EventDraft[]> {

@@ -49,7 +49,9 @@ export async function checkReady(
   const fault = await deps.storage?.check();
   if (fault !== undefined) throw new ApiError("unavailable", toApiError(fault).message, { cause: fault });
   if (deps.isStarted?.() === false)
-    throw new ApiError("unavailable", "The workflows are being loaded, try again shortly");
+    throw new ApiError("unavailable", "The workflows are being loaded, try again shortly", {
+      isExpected: true,
+    });
   await deps.tables.get(serviceTable, FIRST_START_KEY).catch((cause: unknown) => {
     throw new ApiError("unavailable", "The tables do not respond", { cause });
   });

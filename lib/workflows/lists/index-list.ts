@@ -75,7 +75,7 @@ async function indexSome<Item extends Key>(
     const taken = await deps.lists[list.name].take({
       entries: fresh.map(([key, { listed }]): Entry => ({ key, ...indexFields(listed) })),
       entryWrites: ({ key }, number) => freshWrites(list, key, number, byKey.get(key)),
-      writesEach: list.deletesWhenGone ? 2 : 1,
+      writesEach: list.deletesWhenGone && !fresh.every(([, { listed }]) => listed.final) ? 2 : 1,
       changes: changed.map(([, task]) => changeOf(task)),
       writes: changed.flatMap(([key, task]) => changeWrites(list.name, key, task)),
       // Cleared before the record leaves the recent part of the index: a deleted record leaves no other trace that it

@@ -50,8 +50,23 @@ const letters = async (deps: ListDeps): Promise<string[]> =>
 function runOf(number: number): StoredRun {
   const run_id = `run-${String(number).padStart(2, "0")}`;
   const workflow_name = number % 2 === 0 ? "even" : "odd";
-  const item = { ...runKey(run_id), run_id, number, workflow_name, workspace: "w", target: `t${number % 3}` };
-  return { ...item, status: "pending", created_at: "2026", version: 0 } as unknown as StoredRun;
+  const item = {
+    ...runKey(run_id),
+    run_id,
+    number,
+    workflow_name,
+    workspace: "w",
+    target: `t${number % 3}`,
+    params: {},
+  };
+  return {
+    ...item,
+    status: "pending",
+    started_at: null,
+    error_message: "",
+    created_at: "2026",
+    version: 0,
+  } as unknown as StoredRun;
 }
 
 async function write(tables: Tables, writes: Parameters<Tables["write"]>[0]): Promise<void> {
@@ -75,6 +90,7 @@ async function expectNothingLeft({ tables }: ListDeps): Promise<void> {
     expect((await tables.query({ name: "list-entries", indexes: {} }, { pk })).items).toEqual([]);
 }
 
+const clock = { now: () => 0 };
 const RUNS = 10;
 
 it("shows every run once at any time, with partly visible transactions and two concurrent indexers", async () => {
@@ -109,7 +125,7 @@ it("shows every run once at any time, with partly visible transactions and two c
           else if (round % 5 === 1) await indexPending(deps, runList);
           else
             await indexEventRecords(
-              deps,
+              { ...deps, clock },
               told.map((run_id) => ({ topic: "run.completed", run_id })),
               false,
             );

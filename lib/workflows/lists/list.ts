@@ -27,6 +27,8 @@ export interface List<Item extends Key> {
   /** Sort key of every record. */
   readonly sk: string;
   indexedFields(item: Item): IndexedFields;
+  /** The same data as the record shows it, if the index gets some of it only when the record is final. */
+  currentFields?(item: Item): IndexedFields;
   /** Token of the record's latest pending entry. */
   tokenOf(item: Item): string;
   /** Sorts in creation order. */

@@ -6,7 +6,7 @@ import { entryKey, type ListEntry, type ListName, listEntriesTable } from "./tab
 
 /** Records indexed in one transaction, each with a write. */
 export const NEW_ENTRIES_MAX = 98;
-/** Their text together with that of changes, characters: one item holds both. */
+/** Their text and fields together with those of changes, characters: one item holds both. */
 const TEXT_AT_ONCE = 32 * 1024;
 
 /** Returns the longest prefix that fits into one transaction. */
@@ -17,9 +17,13 @@ export function firstFitting<Value>(
 ): Value[] {
   let length = 0;
   return values.slice(0, most).filter((value, at) => {
-    length += listedOf(value).text?.length ?? 0;
+    length += lengthOf(listedOf(value));
     return at === 0 || length <= TEXT_AT_ONCE;
   });
+}
+
+function lengthOf({ fields, text = "" }: IndexedFields): number {
+  return Object.entries(fields).reduce((sum, [name, value]) => sum + name.length + value.length, text.length);
 }
 
 /** Returns the fields and text of a record for the index. */

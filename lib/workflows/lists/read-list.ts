@@ -108,7 +108,7 @@ export function passing<Item extends Key>(
 ): (item: Item) => boolean {
   const tests = toTests(filters);
   return (item) => {
-    const { fields, text } = list.indexedFields(item);
+    const { fields, text } = (list.currentFields ?? list.indexedFields)(item);
     return matchesTests(toRow({ key: item.pk, fields, ...(text === undefined ? {} : { text }) }, 0), tests);
   };
 }
@@ -166,4 +166,9 @@ async function* inPages<Item extends Key>(
     size.note(JSON.stringify(items[0] ?? "").length);
     yield items;
   }
+}
+
+/** Items that are in memory as the items of a listing. */
+export async function* onePage<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
+  yield items;
 }

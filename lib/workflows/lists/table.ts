@@ -1,3 +1,4 @@
+import type { Ports } from "../../platform/ports.ts";
 import type { Key, TableSpec, Write } from "../../platform/tables.ts";
 
 /** Lists with an index for filters and totals. */
@@ -39,11 +40,15 @@ export const listEntriesTable: TableSpec<PendingEntry & ListEntry> = { name: "li
 
 /** Number of partitions for pending entries and entries: one takes a thousand writes per second in AWS. */
 const SHARDS = 2;
+/** The same of lists that each run writes several times. */
+const RUN_SHARDS = 8;
+
+const shardsOf = (list: ListName): number => (list === "runs" || list === "steps" ? RUN_SHARDS : SHARDS);
 
 type Kind = "pending" | "entry";
 
 const keyOf = (list: ListName, kind: Kind, key: string): Key => ({
-  pk: `${list}#${kind}#${key.charCodeAt(key.length - 1) % SHARDS}`,
+  pk: `${list}#${kind}#${key.charCodeAt(key.length - 1) % shardsOf(list)}`,
   sk: key,
 });
 
@@ -52,7 +57,7 @@ export const pendingKey = (list: ListName, key: string): Key => keyOf(list, "pen
 export const entryKey = (list: ListName, key: string): Key => keyOf(list, "entry", key);
 
 export const listPartitions = (list: ListName, kind: Kind): string[] =>
-  Array.from({ length: SHARDS }, (_, shard) => `${list}#${kind}#${shard}`);
+  Array.from({ length: shardsOf(list) }, (_, shard) => `${list}#${kind}#${shard}`);
 
 /** The pending entry of a record that is put, changed or deleted in the same transaction. */
 export function pendingWrite(
@@ -83,3 +88,31 @@ export interface StoredCounter extends Key {
 }
 
 export const countersTable: TableSpec<StoredCounter> = { name: "counters", indexes: {} };
+
+/**
+ * Moves entries that an earlier release, with two partitions, wrote: one that is in another partition is found by
+ * queries, but not by its key. Returns their number.
+ */
+export async function moveOldEntries(
+  { tables }: Pick<Ports, "tables">,
+  list: ListName,
+  entries: readonly (PendingEntry | ListEntry)[],
+  kind: Kind,
+): Promise<number> {
+  let moved = 0;
+  for (const entry of entries) {
+    const key = keyOf(list, kind, entry.sk);
+    if (key.pk === entry.pk) continue;
+    const same =
+      "token" in entry
+        ? (["token", "=", entry.token] as const)
+        : (["revision", "=", entry.revision] as const);
+    const { pk, sk } = entry;
+    const { ok } = await tables.write([
+      { op: "delete", table: listEntriesTable, key: { pk, sk }, when: [same] },
+      { op: "put", table: listEntriesTable, item: { ...entry, ...key }, when: [["pk", "missing"]] },
+    ]);
+    if (ok) moved += 1;
+  }
+  return moved;
+}

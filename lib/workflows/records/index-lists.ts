@@ -1,5 +1,6 @@
 import type { StoredEvent } from "../../events/log/table.ts";
 import { canonicalTopic } from "../../events/topic-match.ts";
+import type { Ports } from "../../platform/ports.ts";
 import type { Key } from "../../platform/tables.ts";
 import { artifactList } from "../artifacts/table.ts";
 import { assetList } from "../assets/table.ts";
@@ -7,6 +8,7 @@ import { deadLetterList } from "../dead-letters/table.ts";
 import { isTerminal } from "../engine/history.ts";
 import { indexPending, indexRecords } from "../lists/index-list.ts";
 import { allOf, type List, type ListDeps, recordsOf } from "../lists/list.ts";
+import { moveOldEntries } from "../lists/table.ts";
 import { runList } from "../runs/run-list.ts";
 import { indexSteps, sweepSteps } from "../runs/step-results.ts";
 import { vulnerabilityList } from "../vulnerabilities/table.ts";
@@ -21,6 +23,10 @@ const ENDS_OF_RUNS: ReadonlySet<string> = new Set(["run.completed", "run.failed"
 const PENDING_PER_PARTITION = 250;
 /** Maximum number of unfinished runs outside of the index; a read has to look at each of them. */
 const RUNS_WAITING_MAX = 30;
+/** The same where partitions have limits: to index a run as unfinished takes as many writes as to index its end. */
+const LIMITED_RUNS_WAITING_MAX = 1_500;
+/** Age until which a run may be left out of the index while later ones are indexed, there, milliseconds. */
+const LEFT_OUT_MS = 10_000;
 /** Pending entries of each partition per pass of a sweep, and maximum number of passes. */
 const SWEPT_A_PARTITION = 100;
 const SWEEPS_MAX = 100;
@@ -33,7 +39,7 @@ const RUNS_AT_ONCE = 500;
  * waiting.
  */
 export async function indexEventRecords(
-  deps: ListDeps,
+  deps: ListDeps & Pick<Ports, "clock">,
   events: readonly IndexedEvent[],
   many: boolean,
 ): Promise<void> {
@@ -60,22 +66,29 @@ export async function indexEventRecords(
  * Indexes runs when they end, so most are indexed once; earlier runs are indexed with them, since numbers follow
  * creation order. Unfinished runs are indexed when there are too many of them.
  */
-async function indexRuns(deps: ListDeps, ended: readonly string[]): Promise<void> {
+async function indexRuns(deps: ListDeps & Pick<Ports, "clock">, ended: readonly string[]): Promise<void> {
   const pendingEntries = await allOf(deps, runList.name, "pending", PENDING_PER_PARTITION);
   const endedIds = new Set(ended);
   const last = pendingEntries.reduce(
     (max, { sk, order = "" }) => (endedIds.has(sk) && order > max ? order : max),
     "",
   );
+  const isLimited = deps.tables.partitionLimits === true;
+  const youngest = isLimited ? new Date(deps.clock.now() - LEFT_OUT_MS).toISOString() : last;
   const due =
-    pendingEntries.length > RUNS_WAITING_MAX
+    pendingEntries.length > (isLimited ? LIMITED_RUNS_WAITING_MAX : RUNS_WAITING_MAX)
       ? pendingEntries
-      : pendingEntries.filter(({ order = "" }) => order <= last);
+      : pendingEntries.filter(
+          ({ sk, order = "" }) => order <= last && (order <= youngest || endedIds.has(sk)),
+        );
   await indexRecords(deps, runList, [...due.map(({ sk }) => sk), ...ended], due);
 }
 
 /** Indexes records whose message was lost. */
 export async function sweepLists(deps: ListDeps): Promise<void> {
+  for (const list of ["runs", "steps"] as const)
+    for (const kind of ["pending", "entry"] as const)
+      await moveOldEntries(deps, list, await allOf(deps, list, kind), kind);
   await sweepMarks(deps, runList);
   await sweepSteps(deps);
   await sweepMarks(deps, assetList);

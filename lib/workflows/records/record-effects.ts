@@ -4,6 +4,7 @@ import type { Ports } from "../../platform/ports.ts";
 import { applyArtifactEvents } from "../artifacts/artifact-effects.ts";
 import { type AssetDeps, applyAssetEvents } from "../assets/asset-effects.ts";
 import { assetFacets } from "../assets/facets.ts";
+import { RECORD_WRITES, WORKSPACE_WRITES } from "../findings/event-batches.ts";
 import { type RecordEffects, type RecordEvent, workspaceOf } from "../findings/event-effects.ts";
 import { numberSequence } from "../lists/number-sequence.ts";
 import { stepsPendingWrite } from "../runs/step-results.ts";
@@ -57,6 +58,10 @@ export function recordEffects(deps: RecordDeps): EventEffects {
         drafts: drafts.flatMap((draft, index) => (named.has(index) ? (named.get(index) ?? []) : [draft])),
         writes: [...settled.flatMap(({ writes }) => writes), ...(await workspaceWrites(deps, changes, at))],
       };
+    },
+    writesAtMost: (draft) => {
+      const kind = kindOf(draft);
+      return kind === undefined ? 0 : RECORD_WRITES[kind] + WORKSPACE_WRITES;
     },
   };
 }

@@ -62,8 +62,8 @@ describe("a known_hosts file", () => {
   });
 
   it("with a pattern of many stars is matched in linear time", () => {
-    const started = performance.now();
+    const started = process.cpuUsage().user;
     expect(readKnownHosts(line("*a".repeat(2_000)), "a".repeat(255), 22).judge(OURS)).toBe("unknown");
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(process.cpuUsage().user - started).toBeLessThan(500_000);
   });
 });

@@ -181,7 +181,7 @@ export async function releaseJobSlot(
   deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids">,
   run: StoredRun,
 ): Promise<StoredRun> {
-  const { active: _active, moved_at: _moved, ...rest } = run;
+  const { active: _, unfinished: _unfinished, moved_at: _moved, ...rest } = run;
   const done: StoredRun = { ...rest, version: run.version + 1 };
   const doneWrite: Write = {
     op: "put",

@@ -12,7 +12,7 @@ import { type StoredWorkspace, workspaceKey, workspacesTable } from "../workspac
 import { wasAdmitted } from "./admission.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
 import { hasOwnRow, stepRow } from "./running-steps.ts";
-import { type StoredRun, type StoredStep, stepsTable } from "./table.ts";
+import { type StoredRun, type StoredStep, stepsTable, unfinishedPartition } from "./table.ts";
 
 export interface InputMessage {
   readonly run_id: string;
@@ -42,6 +42,19 @@ export async function applyWorkspaceChange(
   };
 }
 
+/**
+ * Precision of the time of a run's last change, milliseconds: setting it with every decision would write to its index
+ * each time.
+ */
+const MOVED_EVERY_MS = 20_000;
+
+function movedAt({ status, moved_at }: StoredRun, now: string, isOver: boolean): string {
+  const age = moved_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(now) - Date.parse(moved_at);
+  return moved_at === undefined || status === "pending" || isOver || age < 0 || age >= MOVED_EVERY_MS
+    ? now
+    : moved_at;
+}
+
 /** Returns the run after a decision. */
 export function applyDecision(
   run: StoredRun,
@@ -50,7 +63,7 @@ export function applyDecision(
   closed: boolean,
   slot = run.slot,
 ): StoredRun {
-  const { active: _active, moved_at: _moved, slot: _slot, queued: _queued, ...rest } = run;
+  const { active: _, unfinished: _unfinished, moved_at: _moved, slot: _slot, queued: _queued, ...rest } = run;
   const over = isTerminal(state.status);
   const stays = over && ((closed && Object.keys(run.state.frames).length > 0) || wasAdmitted(run));
   return {
@@ -67,7 +80,9 @@ export function applyDecision(
     ),
     error_message: state.status === "failed" ? (state.error ?? "") : "",
     ...(over || slot === undefined ? {} : { slot }),
-    ...(over && !stays ? {} : { active: "1", moved_at: now }),
+    ...(over && !stays
+      ? {}
+      : { unfinished: unfinishedPartition(run.run_id), moved_at: movedAt(run, now, over) }),
   };
 }
 
@@ -95,6 +110,7 @@ export function resultWrites(
     output: report.output,
     output_truncated: report.output_truncated,
     exports: report.exports,
+    environment: report.environment ?? {},
     duration_ms: report.duration_ms,
     log_file: report.log_file,
     started_at: frame.phase === "leave" ? (run.begun[input.key] ?? now) : new Date(begun).toISOString(),

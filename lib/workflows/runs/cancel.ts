@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { ListDeps } from "../lists/list.ts";
+import { forEachRun, runIds, runResult } from "./bulk.ts";
 import { type ConductDeps, conduct, endSteps } from "./conduct.ts";
 import { getRun } from "./read.ts";
 import type { RunBudget } from "./run-budget.ts";
@@ -19,9 +20,10 @@ const FILTER_MAX_LENGTH = 512;
 
 const filter = z.string().min(1, "must not be empty").max(FILTER_MAX_LENGTH).optional();
 
-/** Body of `POST /runs/cancel`; a run must match all given filters. */
+/** Body of `POST /runs/cancel`: the runs, or filters, all of which a run must match. */
 export const cancelBody = z
   .object({
+    ids: runIds.optional().describe("Runs by their ids or numbers, instead of filters"),
     root_cause: filter.describe(
       "Root cause of the runs to cancel, an id of an event or run; it also starts no further runs",
     ),
@@ -30,7 +32,15 @@ export const cancelBody = z
   })
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined),
-    "at least one of root_cause, workflow and trigger is required",
+    "ids, or at least one of root_cause, workflow and trigger, is required",
+  )
+  .refine(
+    ({ ids, ...filters }) =>
+      ids === undefined || Object.values(filters).every((value) => value === undefined),
+    {
+      path: ["ids"],
+      message: "cannot be combined with root_cause, workflow or trigger",
+    },
   );
 
 export const cancelResponse = z
@@ -39,14 +49,16 @@ export const cancelResponse = z
     cancelled: z.int(),
     remaining: z.int().describe("Number of matching runs that are not cancelled yet: repeat the request"),
     run_ids: z.array(z.string()).describe("Ids of the cancelled runs"),
+    results: z.array(runResult).optional().describe("The result for each run of a request with ids"),
   })
   .meta({ id: "CancelledRuns" });
 
-/** Cancels the unfinished runs that match the filters. */
+/** Cancels runs by their ids, or the unfinished ones that match the filters. */
 export async function cancelRuns(
   deps: ConductDeps & ListDeps & { readonly runBudget: RunBudget },
-  { root_cause, workflow, trigger }: z.infer<typeof cancelBody>,
+  { ids, root_cause, workflow, trigger }: z.infer<typeof cancelBody>,
 ): Promise<z.infer<typeof cancelResponse>> {
+  if (ids !== undefined) return cancelNamed(deps, ids);
   const began = deps.clock.now();
   // Closing the budget first prevents active runs from starting further runs while they are cancelled.
   if (root_cause !== undefined) await deps.runBudget.close(root_cause);
@@ -72,6 +84,15 @@ export async function cancelRuns(
   };
   await Promise.all(Array.from({ length: CANCELLED_AT_ONCE }, work));
   return { message: "Runs cancelled", cancelled: run_ids.length, remaining: left, run_ids };
+}
+
+async function cancelNamed(
+  deps: ConductDeps,
+  ids: readonly string[],
+): Promise<z.infer<typeof cancelResponse>> {
+  const results = await forEachRun(deps, ids, async (id) => (await cancelRun(deps, id)).run_id);
+  const run_ids = results.flatMap(({ ok, run_id }) => (ok ? [run_id] : []));
+  return { message: "Runs cancelled", cancelled: run_ids.length, remaining: 0, run_ids, results };
 }
 
 /**

@@ -8,6 +8,7 @@ import { conduct } from "./conduct.ts";
 import { getRun, listHistory, listSteps } from "./read.ts";
 import { resendStalledRuns } from "./resend-stalled.ts";
 import { startBody, startRun } from "./start.ts";
+import { runKey, runsTable, unfinishedPartition } from "./table.ts";
 
 const THREE = `
 name: three
@@ -71,7 +72,7 @@ describe("a run", () => {
       workspace: "example.com",
       error_message: "",
     });
-    expect(run).not.toHaveProperty("active");
+    expect(run).not.toHaveProperty("unfinished");
     expect((await stepsOf(runId)).toSorted()).toEqual([
       "a completed",
       "b failed",
@@ -266,7 +267,7 @@ describe("cancelling", () => {
     await expect(cancelRun(test.deps, runId)).rejects.toMatchObject({
       message: "Cannot cancel run with status 'cancelled'",
     });
-    expect(run).not.toHaveProperty("active");
+    expect(run).not.toHaveProperty("unfinished");
   });
 
   it("reaches the running steps through the sweep after a crash", async () => {
@@ -281,7 +282,7 @@ describe("cancelling", () => {
     test.clock.advance(3 * 60_000);
     expect(await resendStalledRuns(test.deps)).toBe(0);
     expect(await claims.isTaken(runFinishedKey(runId))).toBe(true);
-    expect(await getRun(test.deps, runId)).not.toHaveProperty("active");
+    expect(await getRun(test.deps, runId)).not.toHaveProperty("unfinished");
   });
 
   it("closes a run that has not started", async () => {
@@ -350,6 +351,23 @@ describe("the sweep", () => {
     await test.drain();
     expect(test.commands).toEqual([]);
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "running" });
+  });
+
+  it("resends the runs first that wait for the longest time, in whatever partition they are", async () => {
+    const put = async (runId: string, minutes: number): Promise<void> => {
+      const moved_at = new Date(test.clock.now() - minutes * 60_000).toISOString();
+      const stored = { run_id: runId, status: "pending", version: 1, unfinished: unfinishedPartition(runId) };
+      const item = { ...runKey(runId), ...stored, moved_at };
+      await test.deps.tables.write([{ op: "put", table: runsTable, item }]);
+    };
+    for (let number = 0; number < 100; number += 1) await put(`run-${number}-0`, 3);
+    await put("run-f", 4);
+    expect(await resendStalledRuns(test.deps)).toBe(100);
+    expect(await test.deps.tables.get(runsTable, runKey("run-f"))).toMatchObject({
+      moved_at: new Date(test.clock.now()).toISOString(),
+    });
+    expect(await resendStalledRuns(test.deps)).toBe(1);
+    expect(await resendStalledRuns(test.deps)).toBe(0);
   });
 
   it("ignores finished runs", async () => {

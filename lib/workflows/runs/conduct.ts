@@ -34,12 +34,15 @@ import {
   type InputMessage,
   resultWrites,
 } from "./apply-decision.ts";
-import { hasOwnRow, programOf, stepRow } from "./running-steps.ts";
+import { keepRun, keptProgramOf, takeKeptRun } from "./kept-runs.ts";
+import { inTurnOfRun } from "./run-turns.ts";
+import { hasOwnRow, stepRow } from "./running-steps.ts";
 import { canTransition } from "./status-transitions.ts";
 import { commandEntries } from "./step-commands.ts";
 import {
   historyKey,
   historyTable,
+  isUnfinished,
   rootCauseOf,
   runKey,
   runsTable,
@@ -84,13 +87,18 @@ export type ConductDeps = EventDeps &
     readonly undefinedNames: "empty" | "fail";
   };
 
-/** Handles a message for a run: an input that advances it, or events that one of its steps generated. */
-export async function conduct(
+/**
+ * Handles a message for a run: an input that advances it, or events that one of its steps generated. A process handles
+ * the messages of a run one after another.
+ */
+export function conduct(
   deps: ConductDeps,
   { run_id, input, report, events }: ConductMessage,
 ): Promise<StoredRun | undefined> {
-  if (events !== undefined) await recordEvents(deps, run_id, events);
-  return input === undefined ? undefined : conductInput(deps, { run_id, input, report });
+  return inTurnOfRun(deps, run_id, async () => {
+    if (events !== undefined) await recordEvents(deps, run_id, events);
+    return input === undefined ? undefined : conductInput(deps, { run_id, input, report });
+  });
 }
 
 /**
@@ -103,10 +111,17 @@ const conductInput = (deps: ConductDeps, message: InputMessage): Promise<StoredR
     exceeded: () => new Error("too many conflicts at the run"),
   });
 
+/** Decides from the run as it was committed last, if it is known: the commit fails if the run has changed since. */
 async function tryToConduct(
   deps: ConductDeps,
   message: InputMessage,
 ): Promise<StoredRun | undefined | typeof CONFLICT> {
+  const known = takeKeptRun(deps, message.run_id);
+  if (known !== undefined) {
+    const program = await keptProgramOf(deps, known);
+    const decision = decide(program, known.state, message.input);
+    if (decision.entries.length > 0) return tryToCommit(deps, known, program, decision, message);
+  }
   const run = await deps.tables.get(runsTable, runKey(message.run_id));
   if (run === undefined) {
     deps.log.warn("conduct: the run does not exist", { run: message.run_id });
@@ -116,7 +131,7 @@ async function tryToConduct(
     await tellWatchesAgain(deps, run, message.report);
     return endSteps(deps, run);
   }
-  const program = await programOf(deps, run);
+  const program = await keptProgramOf(deps, run);
   const decision = decide(program, run.state, message.input);
   if (decision.entries.length === 0) {
     // Not with a local outbox: to a process that has just started, a duplicate command would be the first.
@@ -126,6 +141,16 @@ async function tryToConduct(
     await setTimers(deps, run);
     return run;
   }
+  return tryToCommit(deps, run, program, decision, message);
+}
+
+async function tryToCommit(
+  deps: ConductDeps,
+  run: StoredRun,
+  program: Program,
+  decision: Decision,
+  message: InputMessage,
+): Promise<StoredRun | typeof CONFLICT> {
   const admission = await admitRun(deps, run, message.input);
   if (admission.is === "waits") return run;
   if (admission.is === "changed") return CONFLICT;
@@ -135,6 +160,7 @@ async function tryToConduct(
     deps.runSlots.forget(admission.slot);
     return CONFLICT;
   }
+  keepRun(deps, committed);
   if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
   await admitAfterTransition(deps, run, committed, admission.slot);
   return endSteps(deps, committed);
@@ -163,13 +189,13 @@ export async function endSteps(
   deps: Pick<Ports, "claims" | "tables" | "outbox" | "clock" | "ids">,
   run: StoredRun,
 ): Promise<StoredRun> {
-  if (!isTerminal(run.status) || run.active === undefined) return run;
+  if (!isTerminal(run.status) || !isUnfinished(run)) return run;
   await deps.claims.take(runFinishedKey(run.run_id));
   if (wasAdmitted(run)) return releaseJobSlot(deps, run);
   const updated = await deps.tables.update(
     runsTable,
     runKey(run.run_id),
-    { remove: ["active", "moved_at"] },
+    { remove: ["unfinished", "active", "moved_at"] },
     [["version", "=", run.version]],
   );
   return updated ?? run;

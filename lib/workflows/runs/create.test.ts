@@ -134,7 +134,7 @@ describe("a run that cannot start", () => {
     await storeWorkflow(test.deps, withParams("[{name: needed, required: true}]"));
     const { run } = await compose({ eventId: "e", triggerType: "event" });
     await test.drain();
-    expect(run).not.toHaveProperty("active");
+    expect(run).not.toHaveProperty("unfinished");
     const history = await listHistory(test.deps, run.run_id);
     expect(history).toMatchObject([{ number: 1, type: "run.finished", status: "failed" }]);
     const entries = history.map(({ number: _number, at: _at, ...entry }) => entry) as unknown as Parameters<

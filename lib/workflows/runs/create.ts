@@ -16,17 +16,20 @@ import { workspaceName } from "../workspaces/workspace-name.ts";
 import { enqueueWrite, jobQueuePosition } from "./admission.ts";
 import { type Plan, planFor } from "./plan.ts";
 import { failedAtStart } from "./run-events.ts";
+import { linkWrites } from "./run-links.ts";
 import { runPendingWrite } from "./run-list.ts";
 import {
   historyKey,
   historyTable,
   memberKey,
   numberKey,
+  type RunSource,
   runKey,
   runNamesTable,
   runsTable,
   type StoredRun,
   type TriggerType,
+  unfinishedPartition,
 } from "./table.ts";
 import { TARGET_MAX_LENGTH } from "./targets.ts";
 
@@ -55,6 +58,10 @@ export interface RunRequest {
   readonly hop?: number;
   /** Default: the id of the event, or else of the run itself. */
   readonly rootCause?: string;
+  readonly source?: RunSource;
+  /** The run and the document that it was started by. */
+  readonly parent?: string;
+  readonly document?: string;
   /** Further values that templates of the run may name. */
   readonly values?: Readonly<Record<string, unknown>>;
 }
@@ -154,6 +161,9 @@ export async function composeRun(
     priority: request.priority ?? "normal",
     hop: request.hop ?? 0,
     root_cause: request.rootCause ?? (request.eventId || request.runId),
+    ...(request.source === undefined ? {} : { source: request.source }),
+    ...(request.parent === undefined ? {} : { parent: request.parent }),
+    ...(request.document === undefined ? {} : { document: request.document }),
     state: replay(entries),
     begun: {},
     version: 0,
@@ -161,7 +171,7 @@ export async function composeRun(
     ...(request.job !== undefined && request.job.width < request.job.size
       ? { job_width: request.job.width }
       : {}),
-    ...(failed === undefined ? { active: "1" } : {}),
+    ...(failed === undefined ? { unfinished: unfinishedPartition(request.runId) } : {}),
     ...(isUnlogged(definition) ? { unlogged: true } : {}),
   };
   const given = Object.entries(request.params).flatMap(([name, text]) => (text === "" ? [] : [name]));
@@ -176,6 +186,7 @@ export async function composeRun(
         { op: "put", table: runsTable, item: departure.run, when: [["pk", "missing"]] },
         runPendingWrite(run),
         ...nameWrites(run, request),
+        ...linkWrites(run),
         ...departure.writes,
         valueWrite(request.runId, BASE_VALUES, kept),
         ...(failed === undefined
@@ -225,7 +236,8 @@ export function startMessage(runId: string) {
 const isUnlogged = ({ preferences = {} }: Definition): boolean =>
   preferences.disable_logging === true || preferences.silent === true;
 
-function shownParams(params: Readonly<Record<string, string>>): Record<string, string> {
+/** Parameters as the run's record shows them. */
+export function shownParams(params: Readonly<Record<string, string>>): Record<string, string> {
   const cut = (text: string): string =>
     text.length > SHOWN_PARAM_LENGTH ? `${text.slice(0, SHOWN_PARAM_LENGTH)} [truncated]` : text;
   return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, cut(text)]));

@@ -1,14 +1,10 @@
-import { open } from "node:fs/promises";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StepPaths } from "../steps/context.ts";
 import { flushLog, runLogPath } from "../steps/run-log.ts";
 import { getRun } from "./read.ts";
-
-/** Largest part of a log in one response, bytes. */
-const LOG_MAX_BYTES = 1024 * 1024;
-const NEWLINE = 10;
+import { checkRange, openText, readPart, type TextRange } from "./text-part.ts";
 
 export const logRecord = z
   .object({
@@ -21,14 +17,7 @@ export const logRecord = z
   })
   .meta({ id: "RunLog" });
 
-type LogDeps = Pick<Ports, "tables" | "outbox"> & { readonly paths: Pick<StepPaths, "logsDir"> };
-
-export interface LogPart {
-  /** Number of lines from the end. */
-  readonly tail?: number | undefined;
-  /** Position of the first byte. */
-  readonly offset?: number | undefined;
-}
+export type RunLogDeps = Pick<Ports, "tables" | "outbox"> & { readonly paths: Pick<StepPaths, "logsDir"> };
 
 /**
  * Reads a part of a run's log, at most 1 MiB of whole lines; by default from the beginning. Throws `not_found` if the
@@ -36,16 +25,15 @@ export interface LogPart {
  * `tail` and `offset` are given.
  */
 export async function readRunLog(
-  deps: LogDeps,
+  deps: RunLogDeps,
   idOrNumber: string,
-  { tail, offset }: LogPart,
+  range: TextRange,
 ): Promise<z.infer<typeof logRecord>> {
-  if (tail !== undefined && offset !== undefined)
-    throw new ApiError("bad_request", "query.tail: must not be combined with offset");
+  checkRange(range);
   const { run_id, status, unlogged } = await getRun(deps, idOrNumber);
   const path = runLogPath(deps.paths, run_id);
   await flushLog(path);
-  const file = await open(path, "r").catch(() => undefined);
+  const file = await openText([path]);
   if (file === undefined) {
     if (status !== "pending" && unlogged !== true && deps.outbox.atomic !== true)
       throw new ApiError(
@@ -55,37 +43,16 @@ export async function readRunLog(
     return { run_id, status, log: "", offset: 0, next_offset: 0, size: 0 };
   }
   try {
-    const { size } = await file.stat();
-    const from = tail === undefined ? Math.min(offset ?? 0, size) : Math.max(0, size - LOG_MAX_BYTES);
-    const buffer = Buffer.alloc(Math.min(LOG_MAX_BYTES, size - from));
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
-    const read = buffer.subarray(0, bytesRead);
-    const part = tail === undefined ? wholeLines(read) : lastLines(read, tail, from > 0);
-    const start = tail === undefined ? from : from + bytesRead - part.length;
+    const { bytes, offset } = await readPart(file, range);
     return {
       run_id,
       status,
-      log: part.toString("utf8"),
-      offset: start,
-      next_offset: start + part.length,
-      size,
+      log: bytes.toString("utf8"),
+      offset,
+      next_offset: offset + bytes.length,
+      size: file.size,
     };
   } finally {
     await file.close();
   }
-}
-
-function wholeLines(bytes: Buffer): Buffer {
-  const end = bytes.lastIndexOf(NEWLINE) + 1;
-  return end === 0 ? bytes : bytes.subarray(0, end);
-}
-
-/** If the text was cut, its first line is incomplete and is dropped. */
-function lastLines(bytes: Buffer, count: number, cut: boolean): Buffer {
-  let at = bytes.length - 1;
-  for (let lines = 0; lines < count; lines += 1) {
-    at = at <= 0 ? -1 : bytes.lastIndexOf(NEWLINE, at - 1);
-    if (at === -1) return cut ? bytes.subarray(bytes.indexOf(NEWLINE) + 1) : bytes;
-  }
-  return bytes.subarray(at + 1);
 }

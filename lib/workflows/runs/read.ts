@@ -18,6 +18,7 @@ import {
   runsTable,
   type StoredRun,
   type StoredStep,
+  stepKey,
   stepsTable,
 } from "./table.ts";
 
@@ -48,6 +49,14 @@ export const runRecord = z
         "Id of the external event or run at the start of the chain; its own id if it started the chain",
       ),
     hop: z.int().describe("Number of runs between it and its root cause"),
+    source: z
+      .object({
+        run_id: z.string(),
+        action: z.enum(["duplicate", "rerun", "resume", "replay"]),
+        step: z.string().describe("The step that a replay begins with"),
+      })
+      .nullable()
+      .describe("The run that it was made from"),
     run_group_id: z.string().describe("Job of the run"),
     is_queued: z.boolean().describe("Whether it is waiting for a slot"),
     timeout: z.int().describe("Timeout from its start in minutes; 0 for no limit"),
@@ -74,6 +83,9 @@ export const stepRecord = z
     output_truncated: z.boolean(),
     error_message: z.string(),
     exports: z.record(z.string(), z.string()),
+    environment: z
+      .record(z.string(), z.string())
+      .describe("Variables that the step added to the environment of its commands, without secrets"),
     duration_ms: z.int(),
     log_file: z.string(),
     started_at: z.string(),
@@ -104,6 +116,7 @@ export function toRunRecord(run: StoredRun): RunRecord {
     event_id: run.event_id,
     root_cause: rootCauseOf(run),
     hop: run.hop,
+    source: run.source === undefined ? null : { step: "", ...run.source },
     run_group_id: run.run_group_id,
     is_queued: run.queued !== undefined,
     timeout: run.timeout ?? 0,
@@ -143,22 +156,34 @@ export async function getRun(deps: Pick<Ports, "tables">, idOrNumber: string): P
 
 /**
  * Returns every step of a run that was requested, in request order, without the items of a foreach, which are part of
- * it. Throws `not_found`.
+ * it; with a key, only that step. Throws `not_found`.
  */
 export async function listSteps(
   deps: Pick<Ports, "tables"> & { readonly definitions: Definitions },
   idOrNumber: string,
+  only?: string,
 ): Promise<z.infer<typeof stepRecord>[]> {
   const steps = new Map<string, StoredStep>();
   const run = await getRun(deps, idOrNumber);
   const runId = run.run_id;
-  for (const step of await stepsUnderWay(deps, run)) steps.set(step.key, step);
+  for (const step of await stepsUnderWay(deps, run))
+    if (only === undefined || step.key === only) steps.set(step.key, step);
   // The row of a step that finished after the run was read replaces its running state.
-  for (const step of await readAll(deps, stepsTable, { pk: runId })) steps.set(step.key, step);
+  for (const step of await readSteps(deps, runId, only)) steps.set(step.key, step);
   const ordered = [...steps.values()].sort(
     (a, b) => compare(a.started_at, b.started_at) || a.dispatch - b.dispatch,
   );
   return ordered.map((step) => toStepRecord(runId, step));
+}
+
+async function readSteps(
+  deps: Pick<Ports, "tables">,
+  runId: string,
+  only: string | undefined,
+): Promise<StoredStep[]> {
+  if (only === undefined) return readAll(deps, stepsTable, { pk: runId });
+  const step = await deps.tables.get(stepsTable, stepKey(runId, only));
+  return step === undefined ? [] : [step];
 }
 
 function toStepRecord(runId: string, step: StoredStep): z.infer<typeof stepRecord> {
@@ -176,6 +201,7 @@ function toStepRecord(runId: string, step: StoredStep): z.infer<typeof stepRecor
     output_truncated: step.output_truncated,
     error_message: step.error_message,
     exports: { ...(step.exports as Record<string, string>) },
+    environment: { ...(step.environment as Record<string, string> | undefined) },
     duration_ms: step.duration_ms,
     log_file: step.log_file,
     started_at: step.started_at,

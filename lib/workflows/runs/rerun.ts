@@ -6,11 +6,12 @@ import { CONDUCT_QUEUE } from "../steps/messages.ts";
 import { BASE_VALUES, type BaseValues, openValue } from "../values/stored-values.ts";
 import { valueKey, valuesTable } from "../values/table.ts";
 import { repeatedStart } from "./admission.ts";
+import { forEachRun, runIds, runResult } from "./bulk.ts";
 import { composeRun, type RunRequest } from "./create.ts";
 import { getRun } from "./read.ts";
 import { paramsBody, type StartDeps } from "./start.ts";
 import { isActionAllowed } from "./status-transitions.ts";
-import { runsTable, type StoredRun } from "./table.ts";
+import { type RunSource, runsTable, type StoredRun } from "./table.ts";
 
 export const rerunResponse = z
   .object({
@@ -57,6 +58,12 @@ export const rerunBody = z.object({
   params: paramsBody.optional().describe("Override the params of the run with the same names"),
 });
 
+export const rerunManyBody = rerunBody.extend({ ids: runIds.describe("Runs by their ids or numbers") });
+
+export const rerunManyResponse = z
+  .object({ message: z.string(), started: z.int(), results: z.array(runResult) })
+  .meta({ id: "RunsMadeAgain" });
+
 export interface RerunRequest {
   readonly original: StoredRun;
   readonly run: StoredRun;
@@ -67,7 +74,7 @@ export interface RerunRequest {
  * `not_found` and `bad_request`.
  */
 export function duplicateRun(deps: StartDeps, idOrNumber: string): Promise<RerunRequest> {
-  return makeAgain(deps, idOrNumber, { held: true });
+  return makeAgain(deps, idOrNumber, "duplicate", { held: true });
 }
 
 /**
@@ -79,12 +86,22 @@ export function rerunRun(
   idOrNumber: string,
   params: Readonly<Record<string, string>>,
 ): Promise<RerunRequest> {
-  return makeAgain(deps, idOrNumber, { params });
+  return makeAgain(deps, idOrNumber, "rerun", { params });
+}
+
+/** Starts a copy of each of the runs, as `rerunRun` does. */
+export async function rerunRuns(
+  deps: StartDeps & Pick<Ports, "log">,
+  { ids, params = {} }: z.infer<typeof rerunManyBody>,
+): Promise<z.infer<typeof rerunManyResponse>> {
+  const results = await forEachRun(deps, ids, async (id) => (await rerunRun(deps, id, params)).run.run_id);
+  return { message: "Runs started", started: results.filter(({ ok }) => ok).length, results };
 }
 
 async function makeAgain(
   deps: StartDeps,
   idOrNumber: string,
+  action: RunSource["action"],
   change: Partial<Pick<RunRequest, "held" | "params">>,
 ): Promise<RerunRequest> {
   const original = await getRun(deps, idOrNumber);
@@ -98,6 +115,7 @@ async function makeAgain(
     triggerType: "api",
     priority: original.priority,
     hop: original.hop,
+    source: { run_id: original.run_id, action },
     // Values of the original run's event stay available to templates.
     values: base.values,
     ...(original.timeout === undefined ? {} : { timeout: original.timeout }),

@@ -12,8 +12,10 @@ import { itemChunkBlob } from "../steps/foreach-items.ts";
 import { BASE_VALUES, storeValue, valueWrite } from "../values/stored-values.ts";
 import { valueKey, valuesTable } from "../values/table.ts";
 import { type ConductDeps, setTimers } from "./conduct.ts";
+import { shownParams } from "./create.ts";
 import { getRun } from "./read.ts";
 import { baseOf, type RerunRequest } from "./rerun.ts";
+import { linkWrites } from "./run-links.ts";
 import { runPendingWrite } from "./run-list.ts";
 import { programOf } from "./running-steps.ts";
 import { takeSlot } from "./slots.ts";
@@ -23,6 +25,7 @@ import {
   historyKey,
   historyTable,
   numberKey,
+  type RunSource,
   runKey,
   runNamesTable,
   runsTable,
@@ -30,9 +33,10 @@ import {
   type StoredStep,
   stepKey,
   stepsTable,
+  unfinishedPartition,
 } from "./table.ts";
 
-type ResumeDeps = ConductDeps & Pick<Ports, "queues"> & { readonly runNumbers: NumberSequence };
+export type ResumeDeps = ConductDeps & Pick<Ports, "queues"> & { readonly runNumbers: NumberSequence };
 
 /** Number of writes per transaction; small enough for the byte limit as well. */
 const WRITES_TOGETHER = 25;
@@ -57,12 +61,48 @@ export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<R
   const kept = upToFailure(whole);
   if (kept.length === 0)
     throw new ApiError("bad_request", "Cannot resume a run that failed before its first step; run it again");
-  const program = await programOf(deps, original);
+  return continueRun(deps, original, {
+    kept,
+    whole,
+    source: { run_id: original.run_id, action: "resume" },
+  });
+}
+
+/** How a new run continues another one. */
+export interface Continuation {
+  /** The history that the new run takes over. */
+  readonly kept: readonly HistoryEntry[];
+  /** The history in which earlier attempts are counted. */
+  readonly whole: readonly HistoryEntry[];
+  readonly source: RunSource;
+  /** Parameters that replace those of the original run: their text, and their values in templates. */
+  readonly params?: Readonly<Record<string, { readonly text: string; readonly value: unknown }>>;
+  /** Values of steps by name: undefined ones are not taken over, others replace those of the original run. */
+  readonly values?: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * Creates and starts a run with the revisions and the workspace of a finished one, which continues after a part of its
+ * history: the steps that were running there are requested again. Throws `conflict`.
+ */
+export async function continueRun(
+  deps: ResumeDeps,
+  original: StoredRun,
+  continuation: Continuation,
+): Promise<RerunRequest> {
+  const { kept, whole } = continuation;
+  const texts = Object.entries(continuation.params ?? {}).map(([name, { text }]) => [name, text]);
+  const params = { ...original.params, ...shownParams(Object.fromEntries(texts)) };
+  const program = await programOf(deps, { ...original, params });
   const { state, entries } = restarted(program, kept, whole);
   const runId = deps.ids.ordered();
   const now = new Date(deps.clock.now()).toISOString();
-  const run = await resumedRow(deps, original, { runId, now, state });
-  await copyBehind(deps, original, run, entries, now);
+  const run = {
+    ...(await resumedRow(deps, original, { runId, now, state })),
+    params,
+    source: continuation.source,
+  };
+  await copyBehind(deps, original, run, { entries, now, continuation });
   const slot = await deps.runSlots.pick();
   const begun: StoredRun = slot === undefined ? run : { ...run, slot };
   const commands = await commandEntries(deps, begun, state, program, underWay(program, state));
@@ -71,6 +111,7 @@ export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<R
       { op: "put", table: runsTable, item: begun, when: [["pk", "missing"]] },
       runPendingWrite(begun),
       { op: "put", table: runNamesTable, item: { ...numberKey(run.number), run_id: runId } },
+      ...linkWrites(run),
       ...(slot === undefined ? [] : [takeSlot(slot, runId)]),
     ],
     publish: commands,
@@ -127,7 +168,7 @@ async function resumedRow(
   original: StoredRun,
   { runId, now, state }: { runId: string; now: string; state: StoredRun["state"] },
 ): Promise<StoredRun> {
-  const { slot: _slot, queued: _queued, job_width: _width, ...rest } = original;
+  const { slot: _slot, queued: _queued, job_width: _width, parent: _parent, document: _, ...rest } = original;
   return {
     ...rest,
     ...runKey(runId),
@@ -147,18 +188,23 @@ async function resumedRow(
     completed_steps: state.done,
     begun: {},
     version: 0,
-    active: "1",
+    unfinished: unfinishedPartition(runId),
     moved_at: now,
   };
 }
+
+const NO_VALUES: ReadonlyMap<string, unknown> = new Map();
 
 /** Copies what belongs to the run before its row is written, so that a reader of the row finds all of it. */
 async function copyBehind(
   deps: ResumeDeps,
   original: StoredRun,
   run: StoredRun,
-  entries: readonly HistoryEntry[],
-  now: string,
+  {
+    entries,
+    now,
+    continuation: { kept: history, params = {}, values = NO_VALUES },
+  }: { entries: readonly HistoryEntry[]; now: string; continuation: Continuation },
 ): Promise<void> {
   const writes: Write[] = [];
   const add = async (write: Write): Promise<void> => {
@@ -169,9 +215,12 @@ async function copyBehind(
     const item = { at: now, entries: entries.slice(start, start + ENTRIES_TOGETHER) };
     await add({ op: "put", table: historyTable, item: { ...historyKey(run.run_id, start), ...item } });
   }
+  const { dispatches } = replay(history);
   const finished = new Set(entries.flatMap((entry) => (entry.type === "step.finished" ? [entry.key] : [])));
   for (const step of await readAll(deps, stepsTable, { pk: original.run_id })) {
     if (!finished.has(step.key) || run.state.frames[step.key] !== undefined) continue;
+    // Of an execution of the step that the new run does not take over.
+    if (step.dispatch > dispatches) continue;
     const item: StoredStep = {
       ...step,
       ...stepKey(run.run_id, step.key),
@@ -180,14 +229,23 @@ async function copyBehind(
     await add({ op: "put", table: stepsTable, item });
   }
   for (const value of await readAll(deps, valuesTable, { pk: original.run_id })) {
-    if (value.sk === BASE_VALUES || value.sk.startsWith("#events:")) continue;
+    if (value.sk === BASE_VALUES || value.sk.startsWith("#events:") || values.has(value.sk)) continue;
     const blob = value.blob === undefined ? undefined : await copyBlob(deps, value.blob, original, run);
     const kept = blob === undefined ? { json: value.json ?? "null" } : { blob };
     await add({ op: "put", table: valuesTable, item: { ...valueKey(run.run_id, value.sk), ...kept } });
   }
   const base = await baseOf(deps, original.run_id);
   const own = { RunUUID: run.run_id, RunID: run.run_id, DBRunID: String(run.number) };
-  const kept = await storeValue(deps, run.run_id, { ...base, values: { ...base.values, ...own } });
+  for (const [name, value] of values)
+    if (value !== undefined)
+      await add(valueWrite(run.run_id, name, await storeValue(deps, run.run_id, value)));
+  const changed = Object.fromEntries(Object.entries(params).map(([name, { value }]) => [name, value]));
+  const kept = await storeValue(deps, run.run_id, {
+    ...base,
+    values: { ...base.values, ...changed, ...own },
+    trusted: base.trusted.filter((name) => !Object.hasOwn(changed, name)),
+    ...(base.given === undefined ? {} : { given: [...new Set([...base.given, ...Object.keys(changed)])] }),
+  });
   await add(valueWrite(run.run_id, BASE_VALUES, kept));
   if (writes.length > 0) await deps.tables.write(writes);
   await copyItems(deps, original, run);

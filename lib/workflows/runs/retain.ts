@@ -11,6 +11,7 @@ import { type ListDeps, recordsOf } from "../lists/list.ts";
 import { entryKey, listEntriesTable } from "../lists/table.ts";
 import type { StepPaths } from "../steps/context.ts";
 import { valuesTable } from "../values/table.ts";
+import { childrenPartition, keysOfLinks, writtenPartition } from "./run-links.ts";
 import { runList, runPendingWrite } from "./run-list.ts";
 import { indexSteps, STEPS_LIST, stepKeyOf } from "./step-results.ts";
 import {
@@ -141,7 +142,8 @@ async function removeRuns(deps: RetainRunsDeps, runs: readonly StoredRun[]): Pro
   }
 }
 
-async function removeBehind(deps: RetainRunsDeps, { run_id }: StoredRun): Promise<void> {
+async function removeBehind(deps: RetainRunsDeps, run: StoredRun): Promise<void> {
+  const { run_id } = run;
   await indexSteps(deps, [run_id]);
   await deleteArtifacts(deps, run_id);
   const prefix = `runs/${run_id}/`;
@@ -150,6 +152,12 @@ async function removeBehind(deps: RetainRunsDeps, { run_id }: StoredRun): Promis
   await rm(join(deps.paths.logsDir, run_id), { recursive: true, force: true });
   await deleteRows(deps, valuesTable, run_id);
   await deleteRows(deps, historyTable, run_id);
+  const children = await readAll(deps, runNamesTable, { pk: childrenPartition(run_id) });
+  const written = await readAll(deps, runNamesTable, { pk: writtenPartition(run_id) });
+  await deleteAll(
+    deps,
+    keysOfLinks(run, children, written).map((key) => deletion(runNamesTable, key)),
+  );
 }
 
 async function deleteRows<Item extends Key>(

@@ -1,11 +1,21 @@
+import { hash } from "node:crypto";
 import { readAll } from "../../events/read-all.ts";
 import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { joinParts } from "../../ranked-index/text-filters.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import { isTerminal } from "../engine/history.ts";
-import { allOf, type List, type ListDeps, listItems, recordsOf } from "../lists/list.ts";
-import { assemble, type Numbered, newestFirst, passing, readList, readTogether } from "../lists/read-list.ts";
+import { allOf, type IndexedFields, type List, type ListDeps, listItems, recordsOf } from "../lists/list.ts";
+import {
+  assemble,
+  type Numbered,
+  newestFirst,
+  onePage,
+  passing,
+  readList,
+  readTogether,
+} from "../lists/read-list.ts";
 import { entryKey, pendingWrite } from "../lists/table.ts";
 import { jobPartition, RUN_SK, runKey, runNamesTable, runsTable, type StoredRun } from "./table.ts";
 
@@ -28,16 +38,51 @@ export async function jobRuns(deps: Pick<Ports, "tables">, jobId: string): Promi
 /** A run has one pending entry: the message about its end is resent until its event is indexed. */
 const ONLY_MARK = "";
 
-/** The index holds the status of finished runs; every other run has an entry that marks it as unfinished. */
+/** Parts of the text of a run in the index. */
+const TARGET_PART = 0;
+const STARTED_PART = 1;
+const ERROR_PART = 2;
+
+/** Params that a run can be found by, in the order of their names, and characters of an error that are searched. */
+export const SEARCHED_PARAMS_MAX = 64;
+export const SEARCHED_ERROR_MAX_LENGTH = 8_000;
+
+/** Longest param that is stored with the run's entry as it is, characters. */
+const PARAM_IN_ENTRY_MAX = 128;
+
+const paramField = (name: string): string => `param.${name}`;
+
+const paramValue = (text: string): string =>
+  text.length <= PARAM_IN_ENTRY_MAX ? text : `sha256:${hash("sha256", text)}`;
+
+/** A time as text that sorts like it. */
+const timeText = (time: string): string => Date.parse(time).toString(36).padStart(9, "0");
+
+/** What does not change while a run is in progress. */
+function lastingFields({ workflow_name, workspace, target, params }: StoredRun): IndexedFields {
+  const fields: Record<string, string> = { workflow: workflow_name, workspace };
+  for (const name of Object.keys(params).sort().slice(0, SEARCHED_PARAMS_MAX))
+    fields[paramField(name)] = paramValue(params[name] ?? "");
+  return { fields, text: joinParts([target]), final: false };
+}
+
+function finalFields(run: StoredRun): IndexedFields {
+  const { target, started_at, error_message, status } = run;
+  const started = started_at === null ? "" : timeText(started_at);
+  const text = joinParts([target, started, error_message.slice(0, SEARCHED_ERROR_MAX_LENGTH)]);
+  return { fields: { ...lastingFields(run).fields, status }, text, final: true };
+}
+
+/**
+ * The index holds the status, the start and the error of finished runs; every other run has an entry that marks it as
+ * unfinished.
+ */
 export const runList: List<StoredRun> = {
   name: "runs",
   table: runsTable,
   sk: RUN_SK,
-  indexedFields: ({ workflow_name, workspace, target, status }) => {
-    const final = isTerminal(status);
-    const fields = { workflow: workflow_name, workspace, ...(final ? { status } : {}) };
-    return { fields, text: target, final };
-  },
+  indexedFields: (run) => (isTerminal(run.status) ? finalFields(run) : lastingFields(run)),
+  currentFields: finalFields,
   tokenOf: () => ONLY_MARK,
   orderOf: ({ created_at, number }) => `${created_at}#${String(number).padStart(12, "0")}`,
   deletesWhenGone: true,
@@ -56,6 +101,13 @@ export interface RunFilters {
   /** Job id. */
   readonly job?: string | undefined;
   readonly mode?: string | undefined;
+  /** Values of params by name, as the run's record shows them. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  /** Substring of the error, ignoring case. */
+  readonly error?: string | undefined;
+  /** Runs that started at this time or later, and earlier than that one; ISO 8601. */
+  readonly startedAfter?: string | undefined;
+  readonly startedBefore?: string | undefined;
 }
 
 /** If more runs than this are unfinished, runs that ended since they were indexed are not looked up. */
@@ -67,31 +119,55 @@ const READS_MAX = 5;
 /** Runs that match the filters, newest first. */
 export async function findRuns(
   deps: ListDeps,
-  { status, workflow, target, workspace, job, mode }: RunFilters,
+  wanted: RunFilters,
   page: PageRequest,
 ): Promise<Listing<StoredRun>> {
+  const { status, job, mode } = wanted;
+  if (mode !== undefined && mode !== "local") return { total: 0, items: onePage([]) };
+  const changing = changingFilters(wanted);
+  const filters = [...lastingFilters(wanted), ...changing];
+  if (job !== undefined) return runsOfJob(deps, job, filters, page);
+  if (changing.length === 0) return readList(deps, runList, filters, page);
+  if (status === "pending" || status === "running") return activeRuns(deps, filters, page);
+  return changedRuns(deps, filters, canBeUnfinished(wanted), page);
+}
+
+/** Filters by what the index has of unfinished runs as well. */
+function lastingFilters({ workflow, target, workspace, params = {} }: RunFilters): Filter[] {
   const filters: Filter[] = [];
   if (workflow !== undefined) filters.push({ field: "workflow", value: workflow });
   if (workspace !== undefined) filters.push({ field: "workspace", value: workspace });
-  if (target !== undefined) filters.push({ contains: target });
-  if (mode !== undefined && mode !== "local") return { total: 0, items: onePage([]) };
-  if (job !== undefined) return runsOfJob(deps, job, { status, filters }, page);
-  if (status === undefined) return readList(deps, runList, filters, page);
-  if (status === "pending" || status === "running") return activeRuns(deps, status, filters, page);
-  return endedRuns(deps, status, filters, page);
+  if (target !== undefined) filters.push({ contains: target, part: TARGET_PART });
+  for (const [name, value] of Object.entries(params))
+    filters.push({ field: paramField(name), value: paramValue(value) });
+  return filters;
 }
+
+/** Filters by what the index has of finished runs only. */
+function changingFilters({ status, error, startedAfter, startedBefore }: RunFilters): Filter[] {
+  const filters: Filter[] = [];
+  if (status !== undefined) filters.push({ field: "status", value: status });
+  if (error !== undefined) filters.push({ contains: error, part: ERROR_PART });
+  if (startedAfter !== undefined || startedBefore !== undefined)
+    filters.push({
+      part: STARTED_PART,
+      from: startedAfter === undefined ? undefined : timeText(startedAfter),
+      until: startedBefore === undefined ? undefined : timeText(startedBefore),
+    });
+  return filters;
+}
+
+const canBeUnfinished = ({ status, error }: RunFilters): boolean =>
+  status === undefined && error === undefined;
 
 /** A job has few enough runs to filter in memory. */
 async function runsOfJob(
   deps: ListDeps,
   job: string,
-  { status, filters }: { readonly status: string | undefined; readonly filters: readonly Filter[] },
+  filters: readonly Filter[],
   { offset, limit }: PageRequest,
 ): Promise<Listing<StoredRun>> {
-  const passes = passing(runList, filters);
-  const fitting = (await jobRuns(deps, job)).filter(
-    (run) => (status === undefined || run.status === status) && passes(run),
-  );
+  const fitting = (await jobRuns(deps, job)).filter(passing(runList, filters));
   return {
     total: fitting.length,
     items: onePage(newestFirst(runList, fitting).slice(offset, offset + limit)),
@@ -101,13 +177,11 @@ async function runsOfJob(
 /** An unfinished run has a pending entry or an entry; the entry is written before the pending entry is deleted. */
 async function activeRuns(
   deps: ListDeps,
-  status: string,
   filters: readonly Filter[],
   { offset, limit }: PageRequest,
 ): Promise<Listing<StoredRun>> {
   const { runs, numbers } = await findUnfinishedRuns(deps);
-  const passes = passing(runList, filters);
-  const fitting = runs.filter((run) => run.status === status && passes(run));
+  const fitting = runs.filter(passing(runList, filters));
   const placeOf = ({ run_id }: StoredRun): number => numbers.get(run_id) ?? Number.POSITIVE_INFINITY;
   const ordered = newestFirst(runList, fitting).sort((one, other) => compare(placeOf(other), placeOf(one)));
   return { total: ordered.length, items: onePage(ordered.slice(offset, offset + limit)) };
@@ -128,42 +202,45 @@ export async function findUnfinishedRuns(
 
 const compare = (one: number, other: number): number => (one === other ? 0 : one - other);
 
-async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
-  yield items;
-}
-
-/** Includes runs that ended a moment ago: their entry exists before and after the index is read. */
-async function endedRuns(
+/**
+ * The index has the final state of runs. Includes those that it still holds as unfinished: their entry exists before
+ * and after the index is read.
+ */
+async function changedRuns(
   deps: ListDeps,
-  status: string,
   filters: readonly Filter[],
+  withUnfinished: boolean,
   page: PageRequest,
 ): Promise<Listing<StoredRun>> {
-  const wanted: Filter[] = [...filters, { field: "status", value: status }];
+  const most = withUnfinished ? Number.POSITIVE_INFINITY : LOOKED_AT_MAX;
   for (let reads = 1; ; reads += 1) {
-    const ended = await endedUnknown(deps, wanted);
-    const { view, fresh } = await readTogether(deps, runList, wanted);
-    const keys = ended.map(({ item }) => entryKey(runList.name, item.run_id));
+    const changed = await heldAsUnfinished(deps, filters, most);
+    const { view, fresh } = await readTogether(deps, runList, filters);
+    const keys = changed.map(({ item }) => entryKey(runList.name, item.run_id));
     const still = await listItems(deps, keys);
-    if (still.size < ended.length && reads < READS_MAX) continue;
+    if (still.size < changed.length && reads < READS_MAX) continue;
     const shown = new Set(fresh.map(({ run_id }) => run_id));
-    const late = ended.filter(
+    const late = changed.filter(
       ({ number, item }) => still.has(item.run_id) && !shown.has(item.run_id) && number <= view.last,
     );
     return assemble(deps, runList, { view, fresh, late }, page);
   }
 }
 
-/** Matching runs that the index still holds as unfinished. */
-async function endedUnknown(deps: ListDeps, wanted: readonly Filter[]): Promise<Numbered<StoredRun>[]> {
+/** Matching runs that the index holds as unfinished; none if there are more than `most` of these. */
+async function heldAsUnfinished(
+  deps: ListDeps,
+  filters: readonly Filter[],
+  most: number,
+): Promise<Numbered<StoredRun>[]> {
   const entries = await allOf(deps, runList.name, "entry");
-  if (entries.length > LOOKED_AT_MAX) return [];
+  if (entries.length > most) return [];
   const runs = await recordsOf(
     deps,
     runList,
     entries.map(({ sk }) => sk),
   );
-  const passes = passing(runList, wanted);
+  const passes = passing(runList, filters);
   return entries.flatMap(({ sk, number }) => {
     const item = runs.get(sk);
     return item !== undefined && passes(item) ? [{ number, item }] : [];

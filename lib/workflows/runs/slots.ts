@@ -11,7 +11,26 @@ const slotCursorTable: TableSpec<Key & { readonly count: number }> = {
   name: runQueueTable.name,
   indexes: {},
 };
-const slotKey = (slot: number): Key => ({ pk: SLOTS, sk: String(slot).padStart(6, "0") });
+
+/** Partitions of slots where partitions have limits: each run writes its slot twice, in transactions. */
+const SLOT_SHARDS = 16;
+/** Slots from this number on are spread over the partitions; earlier releases took lower ones. */
+const SPREAD_FROM = 1_000_000;
+
+const slotPartition = (shard: number): string => `${SLOTS}#${shard}`;
+
+function slotKey(slot: number): Key {
+  const pk = slot < SPREAD_FROM ? SLOTS : slotPartition(slot % SLOT_SHARDS);
+  return { pk, sk: String(slot).padStart(6, "0") };
+}
+
+/** The slots that are taken. */
+async function readTaken(deps: Pick<Ports, "tables">): Promise<Set<number>> {
+  const spread = Array.from({ length: SLOT_SHARDS }, (_, shard) => slotPartition(shard));
+  const partitions = [SLOTS, ...(deps.tables.partitionLimits === true ? spread : [])];
+  const items = await Promise.all(partitions.map((pk) => readAll(deps, runQueueTable, { pk })));
+  return new Set(items.flat().map(({ sk }) => Number(sk)));
+}
 
 /**
  * The slots of concurrent runs, for the whole service. A slot is an item that is written with the start of a run and
@@ -61,6 +80,7 @@ interface View {
 /** Creates at most `max` slots. */
 export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids">, max: number): RunSlots {
   const alone = deps.outbox.atomic === true;
+  const first = deps.tables.partitionLimits === true ? SPREAD_FROM : 0;
   let view: View | undefined;
   /** Slots claimed by this process and not tried yet. */
   let claimed: number[] = [];
@@ -77,7 +97,7 @@ export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids"
   const look = async (): Promise<View> => {
     const readAt = deps.clock.now();
     const count = alone ? 0 : await cursorOf(deps);
-    const taken = new Set((await readAll(deps, runQueueTable, { pk: SLOTS })).map(({ sk }) => Number(sk)));
+    const taken = await readTaken(deps);
     for (const slot of picked.keys()) taken.add(slot);
     for (const { slot } of keeping.values()) taken.add(slot);
     view = { taken, claimed: count, readAt };
@@ -103,8 +123,9 @@ export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids"
   };
   const freeOf = ({ taken }: View): number[] => {
     const free: number[] = [];
-    for (let slot = 0; slot < max; slot += 1) if (!taken.has(slot)) free.push(slot);
-    return free;
+    for (let slot = first; slot < first + max; slot += 1) if (!taken.has(slot)) free.push(slot);
+    // Those of earlier releases count as well.
+    return free.slice(0, Math.max(0, max - taken.size));
   };
   const firstFree = ({ taken }: View): number | undefined => {
     for (let slot = 0; slot < max; slot += 1) if (!taken.has(slot)) return slot;
@@ -134,7 +155,7 @@ export function runSlots(deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids"
       await sleep(COMMIT_WAIT_MS);
       known = await look();
     }
-    claimed = Array.from({ length: size }, (_, at) => (end - size + at) % max);
+    claimed = Array.from({ length: size }, (_, at) => first + ((end - size + at) % max));
     return next() ?? anyOf(deps, freeOf(known));
   };
 

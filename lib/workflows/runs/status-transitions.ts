@@ -22,6 +22,7 @@ export const ACTION_STATUSES = {
   start: ["pending"],
   cancel: ["pending", "running"],
   resume: ["failed"],
+  replay: ["completed", "failed", "cancelled"],
   duplicate: ["pending", "running", "completed", "failed", "cancelled"],
   rerun: ["pending", "running", "completed", "failed", "cancelled"],
 } as const satisfies Readonly<Record<string, readonly RunStatus[]>>;

@@ -14,7 +14,7 @@ import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable
 export const STEPS_LIST = "steps";
 const LIST = STEPS_LIST;
 /** Steps that one transaction indexes, and rows that are read together for a page. */
-const STEPS_AT_ONCE = 90;
+const STEPS_AT_ONCE = 200;
 /** Runs whose steps one transaction indexes, with one write each. */
 const RUNS_AT_ONCE = 50;
 const READ_PAGE = 100;

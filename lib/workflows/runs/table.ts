@@ -5,6 +5,14 @@ import type { WorkflowKind } from "../schema/types.ts";
 
 export type TriggerType = "cron" | "event" | "watch" | "manual" | "api" | "webhook";
 
+/** The run that a run was made from. */
+export interface RunSource {
+  readonly run_id: string;
+  readonly action: "duplicate" | "rerun" | "resume" | "replay";
+  /** Key of the step that a replay begins with. */
+  readonly step?: string;
+}
+
 /** A run and the state of its conductor. All fields change together with `state`, in one transaction. */
 export interface StoredRun extends Key {
   readonly run_id: string;
@@ -32,12 +40,20 @@ export interface StoredRun extends Key {
   readonly hop: number;
   /** Id of the event or run from outside that caused it; absent in runs of earlier releases. */
   readonly root_cause?: string;
+  /** Absent if the run was not made from another one, and in runs of earlier releases. */
+  readonly source?: RunSource;
+  /** The run whose event or script started it. */
+  readonly parent?: string;
+  /** The document whose event started it. */
+  readonly document?: string;
   readonly state: RunState;
   /** Start times of the running steps, by step key; without items of a foreach. */
   readonly begun: Readonly<Record<string, string>>;
   /** Incremented with every change; the condition of the next write. */
   readonly version: number;
-  /** `1` until the run is finished, and the time of its last change; the sweep queries both. */
+  /** A partition of the index until the run is finished, and about the time of its last change; the sweep queries both. */
+  readonly unfinished?: string;
+  /** `1` in unfinished runs of earlier releases, in place of `unfinished`. */
   readonly active?: string;
   readonly moved_at?: string;
   /** Maximum duration from the start, minutes. */
@@ -54,8 +70,22 @@ export interface StoredRun extends Key {
 
 export const runsTable: TableSpec<StoredRun> = {
   name: "runs",
-  indexes: { active: { pk: "active", sk: "moved_at" } },
+  indexes: {
+    unfinished: { pk: "unfinished", sk: "moved_at", keysOnly: true },
+    // Of runs of earlier releases: CloudFormation deletes no index in the update that adds one.
+    active: { pk: "active", sk: "moved_at" },
+  },
 };
+
+/** The partitions of unfinished runs: each change of a run writes one. */
+export const UNFINISHED = [..."0123456789abcdef"];
+
+/** The partition of an unfinished run. Ids end with a hexadecimal digit. */
+export const unfinishedPartition = (runId: string): string => runId.slice(-1);
+
+/** Whether the sweep still finds a run. */
+export const isUnfinished = ({ unfinished, active }: Pick<StoredRun, "unfinished" | "active">): boolean =>
+  unfinished !== undefined || active !== undefined;
 
 export const rootCauseOf = ({
   root_cause,
@@ -80,6 +110,8 @@ export interface StoredStep extends Key {
   readonly output_truncated: boolean;
   readonly error_message: string;
   readonly exports: Readonly<Record<string, Attribute>>;
+  /** Variables that the step added to its commands' environment; absent in runs of earlier releases. */
+  readonly environment?: Readonly<Record<string, Attribute>>;
   readonly duration_ms: number;
   readonly log_file: string;
   readonly started_at: string;
@@ -97,7 +129,7 @@ export interface StoredHistory extends Key {
 
 export const historyTable: TableSpec<StoredHistory> = { name: "run-history", indexes: {} };
 
-/** Items by which a run is found: its number, and its position in its job. */
+/** Items by which a run is found: its number, its position in its job, and its links to runs and documents. */
 export interface StoredRunName extends Key {
   readonly run_id: string;
 }

@@ -1,6 +1,7 @@
 import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { cachedFilter } from "../lists/filter-cache.ts";
+import { onePage } from "../lists/read-list.ts";
 import type { Catalog, CatalogReader } from "../store/catalog.ts";
 import { type StoredSchedule, scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import type { ScheduleDeps } from "./manage.ts";
@@ -74,7 +75,3 @@ function isListed(entry: Entry, { workflow, trigger_type, enabled }: ScheduleFil
 }
 
 const listedEntries = cachedFilter(isListed);
-
-async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
-  yield items;
-}

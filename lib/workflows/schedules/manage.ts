@@ -7,7 +7,7 @@ import type { Trigger } from "../schema/types.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { findByName, workflowNotFound } from "../store/find-workflow.ts";
 import { ensureRules } from "../store/schedule-rules.ts";
-import { CATALOG_KEY, catalogTable } from "../store/table.ts";
+import { catalogWrites } from "../store/table.ts";
 import { deleteWrites, insertWrites, newScheduleRow, nextRunFields } from "../store/trigger-rows.ts";
 import {
   createdKey,
@@ -60,7 +60,7 @@ export async function createSchedule(
     workspace,
     params,
   });
-  const outcome = await deps.tables.write([...insertWrites(row), madeWrite(row), bumpCatalog()]);
+  const outcome = await deps.tables.write([...insertWrites(row), madeWrite(row), ...catalogWrites(deps)]);
   if (!outcome.ok) throw new ApiError("conflict", "The schedule could not be stored, try again");
   if (enabled) await ensureRules(deps, [spec]);
   return toScheduleRecord(row, head, deps.clock.now());
@@ -141,7 +141,7 @@ async function change(
   const tryToChange = async (): Promise<ScheduleRecord | typeof CONFLICT> => {
     const before = await findSchedule(deps, id);
     const after = changedRow(deps, before, await changed(before));
-    const outcome = await deps.tables.write([...rowWrites(before, after), bumpCatalog()]);
+    const outcome = await deps.tables.write([...rowWrites(before, after), ...catalogWrites(deps)]);
     if (!outcome.ok) return CONFLICT;
     if (after.enabled) await ensureRules(deps, [{ ...after.spec, enabled: true }]);
     return shown(deps, after);
@@ -214,10 +214,6 @@ export async function deleteSchedule(deps: ScheduleDeps, id: string): Promise<vo
         ];
   // The override replaces the one that is deleted with the row.
   const gone = deleteWrites(row).filter((write) => !("key" in write && write.key.pk === overrideKey(id).pk));
-  const outcome = await deps.tables.write([...gone, ...kept, bumpCatalog()]);
+  const outcome = await deps.tables.write([...gone, ...kept, ...catalogWrites(deps)]);
   if (!outcome.ok) throw new ApiError("conflict", "The schedule was changed concurrently, try again");
-}
-
-function bumpCatalog(): Write {
-  return { op: "update", table: catalogTable, key: CATALOG_KEY, change: { add: { version: 1 } } };
 }

@@ -200,14 +200,14 @@ describe("texts that are expensive to parse", () => {
     ["quotes without end", fill('"'), /YAML tokens/],
     ["empty brackets without end", fill("{}"), /YAML tokens/],
   ])("rejects %s without parsing them", (_what, source, message) => {
-    const start = performance.now();
+    const start = process.cpuUsage().user;
     const problem = firstProblem(source);
-    const elapsed = performance.now() - start;
+    const elapsed = process.cpuUsage().user - start;
 
     expect(problem.message).toMatch(message);
     expect(problem.line).toBeGreaterThan(0);
-    // Takes 1 to 90 ms; composing 20,000 keys takes sixteen seconds.
-    expect(elapsed).toBeLessThan(1_500);
+    // Takes 1 to 90 ms of processor time; composing 20,000 keys takes sixteen seconds.
+    expect(elapsed).toBeLessThan(1_500_000);
   });
 
   it("accepts a text just below the limits", () => {

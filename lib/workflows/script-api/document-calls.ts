@@ -2,7 +2,9 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { EVENT_HOPS_MAX } from "../../events/publish.ts";
 import { derivedId } from "../../platform/ids.ts";
+import type { Ports } from "../../platform/ports.ts";
 import { isTerminal } from "../engine/history.ts";
+import { recordWrittenDocument } from "../runs/run-links.ts";
 import type { StoredRun } from "../runs/table.ts";
 import type { HostCallResult } from "../steps/messages.ts";
 
@@ -55,13 +57,13 @@ export interface DocumentCaller {
  */
 export type HandleDocumentCall = (query: DocumentCall, by: DocumentCaller) => Promise<string>;
 
-export interface DocumentCallDeps {
+export interface DocumentCallDeps extends Pick<Ports, "tables"> {
   readonly handleDocumentCall: HandleDocumentCall;
 }
 
 /** Throws `bad_request` if the run has ended or has too many hops, and what the document service throws. */
 export async function callDocuments(
-  { handleDocumentCall }: DocumentCallDeps,
+  { handleDocumentCall, tables }: DocumentCallDeps,
   run: StoredRun,
   { call_id, ...query }: z.infer<typeof documentQuery>,
 ): Promise<HostCallResult> {
@@ -74,5 +76,7 @@ export async function callDocuments(
   const { run_id, workflow_name } = run;
   const call = derivedId("document", run_id, query.of, call_id);
   const answer = await handleDocumentCall(query, { call, cause: { run_id, workflow_name, hop } });
+  if (query.of !== "text of document")
+    await recordWrittenDocument({ tables }, run, query.of === "new document" ? answer : query.id);
   return { records: [{ answer }], total: 1 };
 }

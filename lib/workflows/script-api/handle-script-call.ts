@@ -46,7 +46,11 @@ async function startChild(
   const [target = ""] = targets;
   const cause = { hop, root_cause: rootCauseOf(parent), run_id: parent.run_id };
   await requireRunBudget(deps, cause);
-  const { commit, run } = await composeRun(deps, { ...request, ...causeFields(cause), runId, target }, plan);
+  const { commit, run } = await composeRun(
+    deps,
+    { ...request, ...causeFields(cause), parent: parent.run_id, runId, target },
+    plan,
+  );
   if (run.status === "failed") throw new ApiError("bad_request", `params: ${run.error_message}`);
   const outcome = await deps.outbox.commit(commit);
   if (!outcome.ok && !(await isThere()))

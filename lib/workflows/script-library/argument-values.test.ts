@@ -169,19 +169,19 @@ test("random texts have the requested length and alphabet", () => {
 });
 
 test("a pattern with catastrophic backtracking in other engines is fast", () => {
-  const started = performance.now();
+  const started = process.cpuUsage().user;
   expect(context.call("match", `${"a".repeat(20_000)}!`, "(a+)+$")).toBe(false);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(process.cpuUsage().user - started).toBeLessThan(2_000_000);
 });
 
 test.each(["(a+)+$", "(?:a|aa)+$", "([a-z]+)*$", "(.*)(.*)(.*)(.*)[^!]$", "^(a?){100}a{100}$"])(
   "the pattern %s takes linear time for an adversarial text",
   (pattern) => {
-    const started = performance.now();
+    const started = process.cpuUsage().user;
     context.call("match", `${"a".repeat(30_000)}!`, pattern);
     context.call("match", "x", "a{1000}{1000}");
     context.call("match", "x", "a".repeat(20_000));
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(process.cpuUsage().user - started).toBeLessThan(3_000_000);
   },
 );
 

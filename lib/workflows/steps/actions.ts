@@ -68,6 +68,7 @@ async function carryOut(
 async function tellWebhooks(attempt: Attempt, text: string): Promise<void> {
   const { NOTIFY_SECRET, handleHostCall } = await import("./host-calls.ts");
   if ((await attempt.deps.secrets.get(NOTIFY_SECRET)) === undefined) return;
+  await attempt.deps.durable?.();
   await handleHostCall(attempt, "notify", { event: "action_notify", text }, attempt.signal);
 }
 

@@ -34,6 +34,14 @@ export function stepEnvironment(attempt: Attempt): Record<string, string> {
   };
 }
 
+/** Returns the environment as the step's row shows it: the signed token of the hop is a permission. */
+export function shownEnvironment(
+  attempt: Attempt,
+  variables: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return { ...stepEnvironment(attempt), WEFT_HOP: "***", ...attempt.shown.environment, ...variables };
+}
+
 /** Identifies the attempt in the environment of its processes, so that leftover processes can be found. */
 export function stepToken(attempt: Attempt): string {
   return `${attempt.run.run_id}/${attempt.request.key}/${attempt.number}`;

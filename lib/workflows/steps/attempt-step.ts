@@ -173,12 +173,14 @@ export async function guarded(
     if (fault !== undefined) throw fault;
     const error = attempt.deps.secrets.redact(failureText(thrown));
     const retryAt = nextRetryAt(step.retry, attempt.tries, attempt.deps.clock.now());
-    if (retryAt !== undefined) return { ...NO_OUTPUT, status: "failed", error, retryAt };
+    const { command, logFile } = attempt.shown;
+    const nothing = { ...NO_OUTPUT, command, logFile };
+    if (retryAt !== undefined) return { ...nothing, status: "failed", error, retryAt };
     const left = thrown instanceof StepFailedError ? thrown.exports : {};
     const failed = { ...scope, values: { ...scope.values, ...left, error } };
     const actions = await runActions(attempt, failed, step.on_error);
     const values = Object.fromEntries(Object.entries({ ...left, ...actions.exports }).slice(0, VALUES_MAX));
-    return { ...NO_OUTPUT, status: "failed", error, tolerated: actions.tolerated, exports: values };
+    return { ...nothing, status: "failed", error, tolerated: actions.tolerated, exports: values };
   }
 }
 

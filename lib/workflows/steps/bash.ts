@@ -6,7 +6,7 @@ import { parseTemplate } from "../expressions/parse.ts";
 import { renderShell } from "../expressions/render-shell.ts";
 import { renderText } from "../expressions/render-text.ts";
 import type { BashStep } from "../schema/types.ts";
-import { remaining, stepEnvironment, stepToken } from "./attempt-environment.ts";
+import { remaining, shownEnvironment, stepEnvironment, stepToken } from "./attempt-environment.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { followOutput } from "./follow-output.ts";
 import { logStep } from "./run-log.ts";
@@ -23,6 +23,8 @@ export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): P
   const sources = step.parallel_commands ?? step.commands ?? [step.command ?? ""];
   const rendered = sources.map((source) => renderText(parseTemplate(source, scope), displayValues(scope)));
   for (const command of rendered) logStep(attempt, `$ ${command}`);
+  attempt.shown.command = rendered.join("\n");
+  attempt.shown.logFile = outputPath(attempt, 0, "out");
   const output = await keepingOutput(attempt, scope, step, async () => {
     const outputs: string[] = [];
     if (step.parallel_commands !== undefined) {
@@ -38,7 +40,7 @@ export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): P
     }
     return joined(outputs);
   });
-  return { command: rendered.join("\n"), output, exports: {}, logFile: outputPath(attempt, 0, "out") };
+  return { command: attempt.shown.command, output, exports: {}, logFile: attempt.shown.logFile };
 }
 
 /** Joins the outputs of commands. */
@@ -113,6 +115,7 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
       return path;
     },
   });
+  attempt.shown.environment = shownEnvironment(attempt, shell.env);
   for (const { path, value } of files) await writeFile(path, value, { mode: 0o600 });
   let argv = [attempt.deps.shell, "-c", shell.script];
   if (Buffer.byteLength(shell.script) > ARGUMENT_MAX_BYTES) {
@@ -194,10 +197,12 @@ async function readPart(
 }
 
 /** Path of an output file: `<step key>.<attempt>.<command>.<kind>` in the run's folder. */
-export function outputPath(attempt: Attempt, index: number, kind: string): string {
-  const key = attempt.request.key.replaceAll(/[^A-Za-z0-9._#-]/g, "_");
-  return join(attempt.logs, `${key}.${attempt.number}.${index}.${kind}`);
-}
+export const outputPath = (attempt: Attempt, index: number, kind: string): string =>
+  join(attempt.logs, outputFileName(attempt.request.key, attempt.number, index, kind));
+
+/** Name of an output file of an attempt's command, in the run's folder. */
+export const outputFileName = (key: string, attempt: number, index: number, kind: string): string =>
+  `${key.replaceAll(/[^A-Za-z0-9._#-]/g, "_")}.${attempt}.${index}.${kind}`;
 
 /** Resolves a path of a step; relative paths start at its workspace. */
 export function pathIn(attempt: Pick<Attempt, "workspace">, path: string): string {

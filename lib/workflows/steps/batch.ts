@@ -17,7 +17,8 @@ const OUTPUT_MAX_LENGTH = 4 * 1024 * 1024;
 const TRUNCATED = "[output truncated]";
 
 export interface BatchResult {
-  readonly failed: number;
+  /** Positions of the failed items, in order. */
+  readonly failed: readonly number[];
   readonly error?: string;
   /** Outputs in item order, one line each. */
   readonly output: string;
@@ -45,13 +46,13 @@ export async function runBatch(
   const outputs = new Array<string>(range[1] - range[0]).fill("");
   const record = await openBatchRecord(attempt, step);
   let next = range[0];
-  let failed = 0;
+  const failed: number[] = [];
   let firstError: { index: number; error: string } | undefined;
   let kept = 0;
   let isOver = false;
   const take = (index: number, { output, error }: ItemResult): ItemResult => {
     if (error !== undefined) {
-      failed += 1;
+      failed.push(index);
       if (firstError === undefined || index < firstError.index) firstError = { index, error };
     }
     kept += output.length;
@@ -96,7 +97,7 @@ export async function runBatch(
   }
   await record.close();
   return {
-    failed,
+    failed: failed.toSorted((one, other) => one - other),
     ...(firstError === undefined ? {} : { error: firstError.error }),
     output: outputs.join("\n"),
   };

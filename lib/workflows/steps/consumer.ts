@@ -14,6 +14,9 @@ const DELIVERIES_MAX = 10;
 interface Options {
   readonly summary: string;
   readonly concurrency: number;
+  readonly lambda?: { readonly concurrency: number };
+  /** Steps of the type have effects outside only through scripts and notifications, which wait for the disk. */
+  readonly eager?: true;
 }
 
 /** The executor of a step type: the bus sends it the steps of that type that can be executed anywhere. */
@@ -31,13 +34,13 @@ type StepConsumer = Consumer<BusEnvelope<StepCommand>, StepDeps>;
 function executor(
   name: string,
   detail: { readonly type: readonly StepType[]; readonly execution_target: readonly ExecutionTarget[] },
-  { summary, concurrency }: Options,
+  { summary, ...queue }: Options,
 ): StepConsumer {
   return defineConsumer({
     name,
     summary,
     rule: { source: [COMMAND_SOURCE], "detail-type": [STEP_REQUESTED], detail },
-    queue: { maxReceiveCount: DELIVERIES_MAX, batchSize: 1, concurrency },
+    queue: { maxReceiveCount: DELIVERIES_MAX, batchSize: 1, ...queue },
     timeoutSeconds: TIMEOUT_SECONDS,
     executor: true,
     noteFailure: recordStepFailure,

@@ -8,7 +8,7 @@ import type { Remote } from "../remote/machine.ts";
 import type { Step } from "../schema/types.ts";
 import type { NeededNames } from "../values/needed-names.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
-import type { HostCallResult } from "./messages.ts";
+import type { ConductHere, HostCallResult } from "./messages.ts";
 import type { StepActivity } from "./step-activity.ts";
 
 /** Folders of steps that use files. Absolute paths. */
@@ -40,6 +40,10 @@ export type StepDeps = Pick<
   readonly llm: LlmSettings;
   /** Handles script calls that need tables; without it, the conductor handles them. */
   readonly handleScriptCall?: HandleScriptCall;
+  /** Resolves when the request of a step is on disk, if it may begin before that: awaited before effects outside. */
+  readonly durable?: () => Promise<void>;
+  /** Handles results and events of steps at once; without it, they go through the conductor's queue. */
+  readonly conductHere?: ConductHere;
   /** Set if this process has the records and the workspaces. */
   readonly snapshots?: Snapshots;
   /** Set if watch triggers of this process need to know which steps ran when. */
@@ -89,6 +93,16 @@ export interface Scope {
   readonly loopVariables: readonly string[];
 }
 
+/** What an attempt executes, for its row: also known if the attempt fails. Set by the work of the step. */
+export interface ShownWork {
+  /** The executed command, as displayed. */
+  command: string;
+  /** Variables that the step adds to the environment of its commands. */
+  environment: Readonly<Record<string, string>>;
+  /** The output file of the first command; empty if there is none. */
+  logFile: string;
+}
+
 /** One attempt of a step. */
 export interface Attempt {
   readonly deps: StepDeps;
@@ -99,13 +113,14 @@ export interface Attempt {
   readonly number: number;
   /** Number of the try of a step with `retry`, from 1. */
   readonly tries: number;
+  readonly shown: ShownWork;
   /** Sends events of the step to the conductor; they are durable when the promise resolves. */
   emit(drafts: readonly EventDraft[]): Promise<void>;
   /** Aborted when the run is cancelled or the platform stops. */
   readonly signal: AbortSignal;
-  /** Working folder of its commands and functions; exists. */
+  /** Working folder of its commands and functions; exists if the step is executed in the workspace. */
   readonly workspace: string;
-  /** Folder of its output files; exists. */
+  /** Folder of its output files, with the same condition. */
   readonly logs: string;
   /** Milliseconds since the epoch; undefined if there is no limit. */
   readonly deadline: number | undefined;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Message } from "../../events/consumer.ts";
 import { findLabelIssue } from "../../events/control-characters.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { formatPositions } from "../engine/item-positions.ts";
 import { failureText, StepCancelledError, StepFailedError } from "../engine/step-failure.ts";
 import type { StepRequestEntry } from "../engine/walk.ts";
 import type { FunctionStep, LeafStep } from "../schema/types.ts";
@@ -129,9 +130,11 @@ async function open(
   const { workflow_name, workspace: name, hop, hop_token = "", unlogged, undefined_names, step } = work;
   const workspace = join(deps.paths.workspacesDir, name);
   const logs = join(deps.paths.logsDir, run_id);
-  // Checking first is much cheaper than creating, and the folders nearly always exist.
-  if (!existsSync(workspace)) await mkdir(workspace, { recursive: true });
-  if (!existsSync(logs)) await mkdir(logs, { recursive: true, mode: 0o700 });
+  if (command.execution_target === "workspace") {
+    // Checking first is much cheaper than creating, and the folders nearly always exist.
+    if (!existsSync(workspace)) await mkdir(workspace, { recursive: true });
+    if (!existsSync(logs)) await mkdir(logs, { recursive: true, mode: 0o700 });
+  }
   let sent = 0;
   const tries = request.tries ?? 1;
   const attempt: Attempt = {
@@ -149,6 +152,7 @@ async function open(
     request,
     number: number + tries - 1,
     tries,
+    shown: { command: "", environment: {}, logFile: "" },
     signal,
     workspace,
     logs,
@@ -273,12 +277,13 @@ async function findBatch(
   const { variable, foreach_key: foreachKey, parallel } = batch;
   const loop = { variable, foreachKey, parallel, outer };
   const result = await runBatch(attempt, attempt.step as LeafStep, scope, items, loop);
-  const failed = result.failed > 0;
+  const failed = result.failed.length > 0;
   return {
     ...NO_OUTPUT,
     status: failed ? "failed" : "completed",
     ...(failed ? { error: result.error ?? "failed" } : {}),
     output: result.output,
-    failedItems: result.failed,
+    failedItems: result.failed.length,
+    ...(failed ? { failedAt: formatPositions(result.failed) } : {}),
   };
 }

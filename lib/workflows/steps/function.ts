@@ -10,6 +10,10 @@ import { type Evaluation, evaluateScript } from "./script.ts";
  */
 export async function runFunction(attempt: Attempt, scope: Scope, step: FunctionStep): Promise<StepOutput> {
   const sources = step.parallel_functions ?? step.functions ?? [step.function ?? ""];
+  const values = { ...scope.values, ...("secrets" in scope.values ? { secrets: {} } : {}) };
+  attempt.shown.command = sources
+    .map((source) => renderText(parseTemplate(source, scope), values))
+    .join("\n");
   const results: Evaluation[] = [];
   if (step.parallel_functions !== undefined) {
     const settled = await Promise.allSettled(sources.map((source) => evaluateScript(attempt, scope, source)));
@@ -24,9 +28,8 @@ export async function runFunction(attempt: Attempt, scope: Scope, step: Function
       if (result.skipped !== undefined) break;
     }
   }
-  const shown = { ...scope.values, ...("secrets" in scope.values ? { secrets: {} } : {}) };
   return {
-    command: sources.map((source) => renderText(parseTemplate(source, scope), shown)).join("\n"),
+    command: attempt.shown.command,
     output: results[0]?.value ?? null,
     exports: {},
     logFile: "",

@@ -39,6 +39,7 @@ export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): P
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", defaultType(body));
   const method = renderMethod(step, scope);
   const shown = `${method} ${redactUrl(url)}`;
+  attempt.shown.command = shown;
   const started = performance.now();
   try {
     // A `retry` of the step replaces the retries of the request.

@@ -92,6 +92,8 @@ export interface StepReport {
   readonly duration_ms: number;
   readonly log_file: string;
   readonly exports: Readonly<Record<string, string>>;
+  /** Absent in messages of earlier releases. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Values that later templates may name. */
   readonly values: Readonly<Record<string, StoredValueRef>>;
   /** Changes of a workspace that machines share. */
@@ -144,11 +146,54 @@ export interface ConductMessage {
 /** The body of a message in the queue. */
 export type QueuedMessage = ConductMessage | { readonly run_id: string; readonly message_blob: string };
 
-type SendDeps = Pick<Ports, "queues" | "blobs" | "ids">;
+/** Handles an input of a run, or events of one of its steps, in this process and after the earlier ones of the run. */
+export type ConductHere = (
+  message: Pick<ConductMessage, "run_id" | "input" | "report" | "events">,
+) => Promise<void>;
 
-/** Sends a message to a run's conductor; messages of a run are processed in order. `id` is unique in the run. */
+type SendDeps = Pick<Ports, "queues" | "blobs" | "ids" | "log"> & {
+  /** Set if this process has the tables and commits messages together with their causes. */
+  readonly conductHere?: ConductHere;
+};
+
+/** Number of runs whose messages go through the queue after a failure: those that sent one last. */
+const QUEUED_RUNS_MAX = 10_000;
+
+/** Runs with a message that `conductHere` failed to handle. Their later messages must not overtake it. */
+const queuedRuns = new WeakMap<ConductHere, Set<string>>();
+
+function queueFromNowOn(conductHere: ConductHere, runId: string): void {
+  const runs = queuedRuns.get(conductHere) ?? new Set();
+  queuedRuns.set(conductHere, runs);
+  runs.delete(runId);
+  runs.add(runId);
+  const [oldest] = runs;
+  if (runs.size > QUEUED_RUNS_MAX && oldest !== undefined) runs.delete(oldest);
+}
+
+/**
+ * Passes a message to a run's conductor: in this process if it has the tables, otherwise through the conductor's queue.
+ * After a failure in this process, that message and all later ones of the run go through the queue, too. Messages of a
+ * run are processed in order. `id` is unique in the run.
+ */
 export async function sendToConductor(deps: SendDeps, message: ConductMessage, id: string): Promise<void> {
   const { run_id } = message;
+  const { conductHere } = deps;
+  const isOfRun = message.input !== undefined || message.events !== undefined;
+  if (isOfRun && conductHere !== undefined) {
+    if (queuedRuns.get(conductHere)?.has(run_id) !== true) {
+      try {
+        return await conductHere(message);
+      } catch (error) {
+        deps.log.warn("a step's message goes through the queue: handling it at once failed", {
+          run: run_id,
+          message: id,
+          error,
+        });
+      }
+    }
+    queueFromNowOn(conductHere, run_id);
+  }
   let body = JSON.stringify(message);
   if (body.length > MESSAGE_INLINE_LENGTH / 4 && Buffer.byteLength(body) > MESSAGE_INLINE_LENGTH) {
     const message_blob = `runs/${run_id}/messages/${deps.ids.random()}`;

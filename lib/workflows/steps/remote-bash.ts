@@ -37,6 +37,8 @@ export async function runRemoteBash(
 ): Promise<StepOutput> {
   const sources = step.parallel_commands ?? step.commands ?? [step.command ?? ""];
   const shown = sources.map((source) => renderText(parseTemplate(source, scope), displayValues(scope)));
+  attempt.shown.command = shown.join("\n");
+  attempt.shown.logFile = outputPath(attempt, 0, "out");
   const config = renderConfig(step.step_runner_config, scope);
   const env = environmentOf(config);
   const machine = await openMachine(attempt, step, config);
@@ -49,7 +51,7 @@ export async function runRemoteBash(
       ),
     );
     await fetchFile(attempt, scope, machine, step, sources.length);
-    return { command: shown.join("\n"), output, exports: {}, logFile: outputPath(attempt, 0, "out") };
+    return { command: attempt.shown.command, output, exports: {}, logFile: attempt.shown.logFile };
   } finally {
     await machine.close();
   }

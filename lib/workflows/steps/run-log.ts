@@ -23,6 +23,19 @@ interface Waiting {
 const waiting = new Map<string, Waiting>();
 const writing = new Map<string, Promise<void>>();
 
+const watchers = new Map<string, Set<() => void>>();
+
+/** Calls a listener when this process adds lines to a log, until the returned function is called. */
+export function watchLog(path: string, listener: () => void): () => void {
+  const own = (): void => listener();
+  const ofPath = watchers.get(path) ?? new Set();
+  watchers.set(path, ofPath.add(own));
+  return () => {
+    ofPath.delete(own);
+    if (ofPath.size === 0 && watchers.get(path) === ofPath) watchers.delete(path);
+  };
+}
+
 /** `!` marks standard error, `|` any other output. */
 export type LineKind = "" | "| " | "! ";
 
@@ -54,6 +67,11 @@ function note(
   const start = `${new Date(deps.clock.now()).toISOString()} ${printable(prefix)}`;
   let lines = "";
   for (const line of deps.secrets.redact(text).split(/\r\n|\r|\n/)) lines += `${start}${printable(line)}\n`;
+  addLines(deps, path, lines);
+  for (const listener of watchers.get(path) ?? []) listener();
+}
+
+function addLines(deps: Pick<Ports, "log">, path: string, lines: string): void {
   const found = waiting.get(path);
   if (found !== undefined) {
     found.text += lines;

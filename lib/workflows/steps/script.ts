@@ -61,6 +61,7 @@ export async function evaluateScript(
     isolate: attempt.run.run_id,
     token: stepToken(attempt),
     signal: attempt.signal,
+    ...(attempt.deps.durable === undefined ? {} : { beforeEffects: attempt.deps.durable }),
     callHost: async (what, input, signal) => {
       const number = (asked.get(what) ?? 0) + 1;
       asked.set(what, number);

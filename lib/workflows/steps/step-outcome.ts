@@ -14,7 +14,9 @@ import { logStep } from "./run-log.ts";
 /** Maximum length of command, output and exports in a step's row, characters. */
 const SHOWN_COMMAND_MAX = 8_000;
 const SHOWN_OUTPUT_MAX = 16_000;
-const SHOWN_EXPORT_MAX = 1_000;
+export const SHOWN_EXPORT_MAX = 1_000;
+/** Maximum number of environment variables in a step's row. */
+const SHOWN_VARIABLES_MAX = 64;
 
 /** The outcome of a step: the conductor's input and the fields of the step's row. */
 export interface StepOutcome extends AttemptResult {
@@ -22,6 +24,7 @@ export interface StepOutcome extends AttemptResult {
   readonly parallel?: number;
   readonly deadline?: number;
   readonly failedItems?: number;
+  readonly failedAt?: string;
 }
 
 /** A claimed step: its attempt, its work, and when it started by the clock, milliseconds. */
@@ -86,6 +89,7 @@ export async function reportOutcome(
     ...(outcome.parallel === undefined ? {} : { parallel: outcome.parallel }),
     ...(outcome.deadline === undefined ? {} : { deadline: outcome.deadline }),
     ...(outcome.failedItems === undefined ? {} : { failed_items: outcome.failedItems }),
+    ...(outcome.failedAt === undefined ? {} : { failed_at: outcome.failedAt }),
     ...(outcome.goto === undefined ? {} : { goto: outcome.goto }),
     ...(outcome.retryAt === undefined ? {} : { retry_at: outcome.retryAt }),
   };
@@ -98,6 +102,7 @@ export async function reportOutcome(
     duration_ms: Math.max(0, deps.clock.now() - claimed.startedAt),
     log_file: outcome.logFile.split("/").at(-1) ?? "",
     exports: shownExports(deps, outcome.exports),
+    environment: shownEnvironment(deps, claimed.attempt.shown.environment),
     values,
     ...(files === undefined ? {} : { files }),
   };
@@ -128,6 +133,21 @@ function redacted(deps: Pick<StepDeps, "secrets">, value: unknown): unknown {
 export function displayText(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Values without secrets, by name. */
+function shownEnvironment(
+  deps: Pick<StepDeps, "secrets" | "paths" | "workspaceSync">,
+  environment: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment)
+      .slice(0, SHOWN_VARIABLES_MAX)
+      .map(([name, value]) => [
+        name,
+        toPortablePaths(deps, deps.secrets.redact(value)).slice(0, SHOWN_EXPORT_MAX),
+      ]),
+  );
 }
 
 function shownExports(

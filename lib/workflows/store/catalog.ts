@@ -4,7 +4,7 @@ import { canonicalTopic, compileTopicAnySpelling } from "../../events/topic-matc
 import type { Ports } from "../../platform/ports.ts";
 import type { EventTrigger, Trigger, WatchTrigger } from "../schema/types.ts";
 import { allWorkflows } from "./store.ts";
-import { CATALOG_KEY, catalogTable, type WorkflowHead } from "./table.ts";
+import { catalogCopies, catalogKey, catalogTable, type WorkflowHead } from "./table.ts";
 import { CREATED, declaredId, OVERRIDES, type TriggerState, triggerStateTable } from "./trigger-tables.ts";
 
 /** An enabled event trigger, prepared for matching topics. */
@@ -39,10 +39,12 @@ export interface CatalogReader {
 }
 
 export function catalogReader(deps: Pick<Ports, "tables">): CatalogReader {
+  // Any copy, but always the same.
+  const key = catalogKey(Math.floor(Math.random() * catalogCopies(deps.tables)));
   let cached: { version: number; catalog: Promise<Catalog> } | undefined;
   return {
     current: async () => {
-      const version = (await deps.tables.get(catalogTable, CATALOG_KEY))?.version ?? 0;
+      const version = (await deps.tables.get(catalogTable, key))?.version ?? 0;
       if (cached?.version !== version) {
         const catalog = readCatalog(deps);
         cached = { version, catalog };

@@ -7,8 +7,7 @@ import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
 import type { Definition } from "../schema/types.ts";
 import { ensureRules } from "./schedule-rules.ts";
 import {
-  CATALOG_KEY,
-  catalogTable,
+  catalogWrites,
   headKey,
   revisionKey,
   revisionsTable,
@@ -33,6 +32,8 @@ export interface SaveRequest {
   readonly filePath?: string;
   /** Checksum of the extended workflow: the same text with another parent is another workflow. */
   readonly inherited?: string;
+  /** The revision that the text was made from, 0 for a new workflow: if another is stored, saving is a `conflict`. */
+  readonly basedOn?: number;
 }
 
 export interface SaveResult {
@@ -55,6 +56,7 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
     if (before !== undefined && isKnown(before, request, checksum)) {
       return { head: await followFile(deps, before, request), changed: false };
     }
+    requireBase(before, request);
     const now = new Date(deps.clock.now()).toISOString();
     const revision = (before?.revision ?? 0) + 1;
     const head: WorkflowHead = {
@@ -78,7 +80,7 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
         when: before === undefined ? [["pk", "missing"]] : unmoved(before),
       },
       { op: "put", table: revisionsTable, item: await revisionItem(deps, request, revision, checksum, now) },
-      bumpCatalog(),
+      ...catalogWrites(deps),
       ...(await scheduleWrites(deps, definition.name, definition.triggers)),
     ];
     if (writes.length > SCHEDULE_WRITES_MAX)
@@ -91,6 +93,14 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
     exceeded: () =>
       new ApiError("conflict", `The workflow ${definition.name} is being changed concurrently, try again`),
   });
+}
+
+function requireBase(before: WorkflowHead | undefined, { definition, basedOn }: SaveRequest): void {
+  if (basedOn === undefined) return;
+  const stored = before === undefined || before.deleted ? 0 : before.revision;
+  if (stored === basedOn) return;
+  const found = stored === 0 ? "there is no such workflow" : `its newest revision is ${stored}`;
+  throw new ApiError("conflict", `revision: the workflow ${definition.name} is not at ${basedOn}, ${found}`);
 }
 
 /** An unchanged file is not read again: changes and deletions by request are kept. */
@@ -162,10 +172,6 @@ async function revisionItem(
   return { ...item, blob };
 }
 
-function bumpCatalog(): Write {
-  return { op: "update", table: catalogTable, key: CATALOG_KEY, change: { add: { version: 1 } } };
-}
-
 /**
  * Deletes a workflow. Its revisions stay for the runs that use them. With `fileGone` the same file restores it when it
  * reappears. Throws `not_found`.
@@ -189,7 +195,7 @@ export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGon
       item: deleted,
       when: unmoved(head),
     },
-    bumpCatalog(),
+    ...catalogWrites(deps),
     ...(await scheduleRemovals(deps, name)),
   ]);
   if (!outcome.ok) throw new ApiError("conflict", `The workflow ${name} was changed concurrently, try again`);

@@ -1,4 +1,4 @@
-import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { Key, TableSpec, Tables, Write } from "../../platform/tables.ts";
 import type { Trigger, WorkflowKind } from "../schema/types.ts";
 
 /** The newest revision of a workflow, with the fields that lists and triggers need. */
@@ -56,5 +56,27 @@ export const revisionKey = (name: string, revision: number): Key => ({
   pk: name,
   sk: String(revision).padStart(8, "0"),
 });
-export const CATALOG_KEY: Key = { pk: "catalog", sk: "version" };
+
+/** Copies of the catalog's version where partitions have limits: every event reads one. */
+const CATALOG_COPIES = 4;
+
+/** Number of copies of the catalog's version. */
+export const catalogCopies = ({ partitionLimits }: Pick<Tables, "partitionLimits">): number =>
+  partitionLimits === true ? CATALOG_COPIES : 1;
+
+/** Key of a copy of the catalog's version. The copies change together, but their versions differ. */
+export const catalogKey = (copy: number): Key => ({
+  pk: copy === 0 ? "catalog" : `catalog#${copy}`,
+  sk: "version",
+});
+
+/** Invalidates the caches of the catalog, in the transaction that changes a workflow or trigger. */
+export const catalogWrites = ({ tables }: { readonly tables: Pick<Tables, "partitionLimits"> }): Write[] =>
+  Array.from({ length: catalogCopies(tables) }, (_, copy) => ({
+    op: "update",
+    table: catalogTable,
+    key: catalogKey(copy),
+    change: { add: { version: 1 } },
+  }));
+
 export const WORKFLOW_LIST = "workflows";

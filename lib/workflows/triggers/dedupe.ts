@@ -26,12 +26,20 @@ export async function claimKey(
   values: EventValues,
   earlier: readonly Write[],
 ): Promise<Claim> {
-  const windowMs = parseDuration(trigger.dedupe_window ?? "") ?? 0;
-  if (trigger.dedupe_key === undefined || windowMs === 0) return { taken: false };
-  const text = renderText(parseTemplate(trigger.dedupe_key), values);
+  const { text, windowMs } = eventDedupeKey(trigger, values);
   return text === ""
     ? { taken: false }
     : claimOnce(deps, onceKey(scheduleId, hashOf(text)), windowMs, earlier);
+}
+
+/** The key of an event for a trigger, empty if it has none, and the length of the trigger's window in milliseconds. */
+export function eventDedupeKey(
+  { dedupe_key, dedupe_window }: Pick<EventTrigger, "dedupe_key" | "dedupe_window">,
+  values: EventValues,
+): { readonly text: string; readonly windowMs: number } {
+  const windowMs = parseDuration(dedupe_window ?? "") ?? 0;
+  if (dedupe_key === undefined || windowMs === 0) return { text: "", windowMs };
+  return { text: renderText(parseTemplate(dedupe_key), values), windowMs };
 }
 
 /** Claims any key for a time, in the same way. */

@@ -3,11 +3,11 @@ import { processedEntry, processedWrite } from "../../events/log/process.ts";
 import { eventKey, eventLogTable, type Match, type StoredEvent } from "../../events/log/table.ts";
 import { eventData } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
 import { logFailedRun } from "../runs/conduct.ts";
 import { runKey, runsTable } from "../runs/table.ts";
-import { type StoredSchedule, scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
+import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import { composeMatchedRun, type MatchedRunDeps, runIdOf, scheduleIdOf } from "./matched-run.ts";
+import { countWrite, isCounted, isCountedWithIndex } from "./start-counter.ts";
 
 export type DispatchDeps = MatchedRunDeps & Pick<Ports, "outbox">;
 
@@ -37,7 +37,8 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
   const runId = runIdOf(event.event_id, match);
   try {
     const { commit, run } = await composeMatchedRun(deps, event, match, text, row);
-    const counted = match.type === undefined && row !== undefined ? [countWrite(row, event)] : [];
+    const isCountedHere = isCounted(match) && !isCountedWithIndex(event) && row !== undefined;
+    const counted = isCountedHere ? [countWrite(row.schedule_id, [event])] : [];
     // If the run was already created, the conditions fail and nothing changes.
     let { ok } = await deps.outbox.commit({ ...commit, writes: [...commit.writes, ...counted] });
     if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined) {
@@ -55,15 +56,4 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
       error,
     });
   }
-}
-
-/** The count is part of the run's transaction, so a redelivered event is counted once. */
-function countWrite(row: StoredSchedule, event: StoredEvent): Write {
-  return {
-    op: "update",
-    table: schedulesTable,
-    key: scheduleKey(row.schedule_id),
-    change: { set: { last_run: event.created_at }, add: { run_count: 1 } },
-    when: [["pk", "exists"]],
-  };
 }

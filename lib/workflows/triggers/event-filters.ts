@@ -17,30 +17,34 @@ export type ScriptDeps = Pick<Ports, "scripts" | "ids"> & {
   readonly workspacesDir: string;
 };
 
+/** A filter that does not hold. */
+export interface FailedFilter {
+  readonly filter: string;
+  /** Why it could not be evaluated; undefined if it evaluated to false. */
+  readonly problem?: string;
+}
+
 /**
- * Whether all filters of a trigger hold for an event; a filter that throws or times out does not. `note` receives the
- * reason. `signal` aborts all filters. Reference 4.
+ * The first filter of a trigger that does not hold for an event; one that throws or times out does not. Undefined if
+ * all hold. `signal` aborts all filters. Reference 4.
  */
-export async function passesFilters(
+export async function findFailedFilter(
   deps: ScriptDeps,
   { filters, filter_functions = [] }: Pick<EventTrigger, "filters" | "filter_functions">,
   values: EventValues,
   signal: AbortSignal,
-  note: (problem: string) => void,
-): Promise<boolean> {
-  const conditions = [...filters, ...filter_functions];
+): Promise<FailedFilter | undefined> {
   // One isolate per trigger and event: filter code never sees another event.
   const isolate = `trigger:${deps.ids.random()}`;
-  for (const condition of conditions) {
+  for (const filter of [...filters, ...filter_functions]) {
     try {
       const request = { isolate, timeoutMs: FILTER_MS, signal };
-      if (!(await evaluateOver(deps, condition, values, request, true))) return false;
+      if (!(await evaluateOver(deps, filter, values, request, true))) return { filter };
     } catch (error) {
-      note(`filter ${JSON.stringify(condition.slice(0, 80))}: ${messageOf(error)}`);
-      return false;
+      return { filter, problem: messageOf(error) };
     }
   }
-  return true;
+  return undefined;
 }
 
 /** Returns a function that evaluates a function of a trigger's input. It throws an Error with the reason. */

@@ -5,11 +5,14 @@ import type { Write } from "../../platform/tables.ts";
 import type { RunBudget } from "../runs/run-budget.ts";
 import type { CatalogReader, ReadyTrigger } from "../store/catalog.ts";
 import { claimKey } from "./dedupe.ts";
-import { FILTERS_MS, passesFilters, type ScriptDeps } from "./event-filters.ts";
+import { FILTERS_MS, findFailedFilter, type ScriptDeps } from "./event-filters.ts";
 import type { RateBreaker } from "./rate-breaker.ts";
 import type { EventValues } from "./trigger-input.ts";
 
 export type MatcherDeps = ScriptDeps & Pick<Ports, "tables" | "clock" | "log">;
+
+/** Maximum characters of a filter in a note. */
+const NOTED_FILTER_MAX = 80;
 
 const NOTHING: MatchResult = { matches: [], notes: [], writes: [] };
 
@@ -24,15 +27,20 @@ export function triggerMatcher(
   { enabled, budget }: { readonly enabled: boolean; readonly budget: RunBudget },
 ): Matcher {
   const { admit } = budget;
-  if (!enabled) return { match: async () => NOTHING, admit };
+  if (!enabled)
+    return { match: async () => NOTHING, triggersAtMost: async (events) => events.map(() => 0), admit };
+  const fittingOf = (eventTriggers: readonly ReadyTrigger[], event: EventDraft): readonly ReadyTrigger[] =>
+    eventTriggers.filter(
+      (trigger) => trigger.matches(event.topic) && !isOwnLifecycle(event, trigger.workflow),
+    );
   return {
     admit,
-    match: async (event, earlier) => {
+    triggersAtMost: async (events) => {
       const { eventTriggers } = await catalog.current();
-      if (eventTriggers.length === 0) return NOTHING;
-      const fitting = eventTriggers.filter(
-        (trigger) => trigger.matches(event.topic) && !isOwnLifecycle(event, trigger.workflow),
-      );
+      return events.map((event) => fittingOf(eventTriggers, event).length);
+    },
+    match: async (event, earlier) => {
+      const fitting = fittingOf((await catalog.current()).eventTriggers, event);
       return fitting.length === 0 ? NOTHING : fired(deps, breaker, event, fitting, earlier);
     },
   };
@@ -54,7 +62,7 @@ async function fired(
     const claim = await claimKey(deps, scheduleId, spec, values, [...earlier, ...writes]);
     if (claim.taken) continue;
     if (!(await breaker.take(scheduleId))) {
-      notes.push(`trigger ${match.trigger} of ${match.workflow} not fired: ${breaker.reason}`);
+      notes.push(`${rateNote(match)}${breaker.reason}`);
       continue;
     }
     if (claim.write !== undefined) writes.push(claim.write);
@@ -62,6 +70,10 @@ async function fired(
   }
   return { matches, notes, writes };
 }
+
+/** The beginning of the note about a trigger that has fired too often. */
+export const rateNote = ({ trigger, workflow }: Pick<Match, "trigger" | "workflow">): string =>
+  `trigger ${trigger} of ${workflow} not fired: `;
 
 async function filtered(
   deps: MatcherDeps,
@@ -74,19 +86,21 @@ async function filtered(
   if (!fitting.some(isFiltered)) return [...fitting];
   const signal = AbortSignal.timeout(FILTERS_MS);
   const passes = await Promise.all(
-    fitting.map((trigger) => {
-      if (!isFiltered(trigger)) return true;
-      return passesFilters(deps, trigger.spec, values, signal, (problem) => {
-        notes.push(`trigger ${trigger.trigger} of ${trigger.workflow}: ${problem}`);
-        deps.log.warn("filter failed", { schedule: trigger.scheduleId, problem });
-      });
+    fitting.map(async ({ trigger, workflow, scheduleId, spec }) => {
+      const failed = await findFailedFilter(deps, spec, values, signal);
+      if (failed?.problem !== undefined) {
+        const problem = `filter ${JSON.stringify(failed.filter.slice(0, NOTED_FILTER_MAX))}: ${failed.problem}`;
+        notes.push(`trigger ${trigger} of ${workflow}: ${problem}`);
+        deps.log.warn("filter failed", { schedule: scheduleId, problem });
+      }
+      return failed === undefined;
     }),
   );
   return fitting.filter((_, index) => passes[index]);
 }
 
 /** The event's values for filters and keys; the event has no id until it is recorded. */
-function draftValues({ topic, name, source, data_type, data, ...more }: EventDraft): EventValues {
+export function draftValues({ topic, name, source, data_type, data, ...more }: EventDraft): EventValues {
   const event = {
     topic,
     name: name ?? topic,
@@ -105,6 +119,9 @@ function draftValues({ topic, name, source, data_type, data, ...more }: EventDra
 const LIFECYCLE = /^(?:run|step)\./;
 
 /** Lifecycle events of a workflow's own runs do not trigger it: a glob would cause an endless loop. */
-function isOwnLifecycle(event: EventDraft, workflow: string): boolean {
+export function isOwnLifecycle(
+  event: Pick<EventDraft, "hop" | "workflow_name" | "topic">,
+  workflow: string,
+): boolean {
   return (event.hop ?? 0) > 0 && event.workflow_name === workflow && LIFECYCLE.test(event.topic);
 }

@@ -9,6 +9,8 @@ import { declaredId, type StoredSchedule } from "../store/trigger-tables.ts";
 import { inputEvaluator } from "./event-filters.ts";
 import { type EventValues, inputParams } from "./trigger-input.ts";
 
+const DOCUMENT_ID_MAX_LENGTH = 128;
+
 export type MatchedRunDeps = CreateDeps & Pick<Ports, "scripts">;
 
 /** Composes the commit that starts the run of one match of an event; `text` is the event's data. */
@@ -34,8 +36,19 @@ export async function composeMatchedRun(
     hop: event.hop,
     rootCause: event.root_cause ?? event.event_id,
     values,
+    ...(event.run_id === "" ? {} : { parent: event.run_id }),
+    ...documentOf(event, values),
     ...workspaceFrom(row, event),
   });
+}
+
+/** The document that an event of the document service is about. */
+function documentOf({ topic, source }: StoredEvent, { event }: EventValues): { document?: string } {
+  if (source !== "documents" || !topic.startsWith("documents.")) return {};
+  const { document_id } = (event["data"] ?? {}) as { readonly document_id?: unknown };
+  return typeof document_id === "string" && document_id.length <= DOCUMENT_ID_MAX_LENGTH
+    ? { document: document_id }
+    : {};
 }
 
 /** The id of the run: derived from the event and the match, so it is stable across redeliveries. */

@@ -47,6 +47,19 @@ describe("a body", () => {
     await expect(upload(text, contentType)).rejects.toMatchObject({ code: "bad_request", message });
   });
 
+  it("is rejected if another revision was stored since the one that it was made from", async () => {
+    const save = (text: string, basedOn: number) =>
+      uploadWorkflow(test.deps, { text, contentType: "application/yaml" }, basedOn);
+    await expect(save(YAML, 1)).rejects.toMatchObject({ code: "conflict" });
+    expect(await save(YAML, 0)).toMatchObject({ revision: 1 });
+    expect(await save(`# mine\n${YAML}`, 1)).toMatchObject({ revision: 2 });
+    await expect(save(`# theirs\n${YAML}`, 1)).rejects.toMatchObject({
+      code: "conflict",
+      message: "revision: the workflow a is not at 1, its newest revision is 2",
+    });
+    await expect(save(`# new\n${YAML}`, 0)).rejects.toMatchObject({ code: "conflict" });
+  });
+
   it("is rejected with line, column and path", async () => {
     await expect(upload("name: a\nsteps:\n  - {name: s, type: nonsense}\n")).rejects.toMatchObject({
       code: "bad_request",

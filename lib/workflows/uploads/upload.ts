@@ -67,16 +67,21 @@ export function toWorkflowRecord(head: WorkflowHead): z.infer<typeof workflowRec
 
 /**
  * Stores a workflow from a request's body: YAML, a definition as JSON, or `{yaml: "…"}`. Throws `bad_request` with
- * line and column.
+ * line and column, and `conflict` if `basedOn` is given and is not the newest revision.
  */
 export async function uploadWorkflow(
   deps: DefinitionDeps & WatchingDeps,
   body: { readonly text: string; readonly contentType: string },
+  basedOn?: number,
 ): Promise<z.infer<typeof saveResponse>> {
   const source = readSource(body);
   const parsed = await parseStored(deps, source.parse);
   if (!parsed.ok) throw new ApiError("bad_request", parsed.errors.map(describeProblem).join("; "));
-  const { head } = await saveWithDescendants(deps, parsed, { yaml: source.text, source: "api" });
+  const { head } = await saveWithDescendants(deps, parsed, {
+    yaml: source.text,
+    source: "api",
+    ...(basedOn === undefined ? {} : { basedOn }),
+  });
   return {
     message: "Workflow saved",
     name: head.name,

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -67,26 +67,28 @@ async function begin(): Promise<void> {
 
 const watching = (name: string, box: string): string =>
   `name: ${name}\ntriggers: [{name: files, type: watch, path: "${box}", debounce: 20ms}]\nsteps: [{name: a, type: bash, command: ${name}}]\n`;
-const boxed = (box: string, name: string) => join(folder, "workspaces", box, name);
+/** Creates a file with its content at once: one that is empty for a while, on a slow machine, fires twice. */
+async function putFile(box: string, name: string): Promise<void> {
+  const unfinished = join(folder, name);
+  await writeFile(unfinished, "x");
+  await rename(unfinished, join(folder, "workspaces", box, name));
+}
 const fires = async () => (await readLog(test.deps, { topic: "schedule.triggered" })).records;
 const runCount = async () => (await readRuns(test.deps)).length;
-/** Waits until no step is running, and until new files have later times. */
-const idle = () =>
-  expect
-    .poll(() => test.deps.stepActivity.at(Date.now() - LAG_MS), { timeout: WAIT_MS, interval: 20 })
-    .toEqual([]);
+/** Waits until these runs have ended, and until new files have later times than their steps. */
+async function settle(count: number): Promise<void> {
+  const ended = async () => (await readRuns(test.deps)).filter(({ completed_at }) => completed_at !== null);
+  await expect.poll(async () => (await ended()).length, { timeout: WAIT_MS, interval: 50 }).toBe(count);
+  const settledAt = Date.now();
+  await expect.poll(() => Date.now() - settledAt, { interval: 5 }).toBeGreaterThan(LAG_MS);
+}
 const cuts = async () => (await fires()).filter(({ error }) => error.startsWith("event loop: more than"));
 
-/** Waits until the last run of a loop has written its file, then until the loop is stopped. */
-async function cutAfter(round: () => number): Promise<void> {
-  await expect.poll(round, { timeout: WAIT_MS, interval: 20 }).toBe(HOPS + 1);
-  await idle();
-  const countCuts = async (): Promise<number> => {
-    // Each time: the last file may be noticed, or its step recorded as ended, after the clock moved.
-    test.clock.advance(QUIET_MS);
-    return (await cuts()).length;
-  };
-  await expect.poll(countCuts, { timeout: WAIT_MS, interval: 50 }).toBe(1);
+/** Waits until the last run of a loop has ended, then until the loop is stopped. */
+async function waitForCut(): Promise<void> {
+  await settle(HOPS + 1);
+  test.clock.advance(QUIET_MS);
+  await expect.poll(async () => (await cuts()).length, { timeout: WAIT_MS, interval: 50 }).toBe(1);
 }
 
 describe("files that runs write", () => {
@@ -97,11 +99,11 @@ describe("files that runs write", () => {
     let round = 0;
     act = async () => {
       round += 1;
-      if (round < ROUNDS_MAX) await writeFile(boxed("one", `round-${round}`), "x");
+      if (round < ROUNDS_MAX) await putFile("one", `round-${round}`);
     };
     await begin();
-    await writeFile(boxed("one", "first"), "x");
-    await cutAfter(() => round);
+    await putFile("one", "first");
+    await waitForCut();
     const runs = await readRuns(test.deps);
     expect(runs.map(({ hop }) => hop).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, HOPS]);
     expect(new Set(runs.map(({ root_cause }) => root_cause)).size).toBe(1);
@@ -115,12 +117,11 @@ describe("files that runs write", () => {
     let round = 0;
     act = async (command) => {
       round += 1;
-      if (round < ROUNDS_MAX)
-        await writeFile(boxed(command === "ping" ? "two" : "one", `round-${round}`), "x");
+      if (round < ROUNDS_MAX) await putFile(command === "ping" ? "two" : "one", `round-${round}`);
     };
     await begin();
-    await writeFile(boxed("one", "first"), "x");
-    await cutAfter(() => round);
+    await putFile("one", "first");
+    await waitForCut();
     expect(await runCount()).toBe(HOPS + 1);
   });
 });
@@ -132,17 +133,15 @@ describe("files that other programs write while runs are active", () => {
     act = async () => {
       written += 1;
       if (written > HOPS + 1) return;
-      await writeFile(boxed("one", `during-${written}`), "x");
+      await putFile("one", `during-${written}`);
       // However slow the machine is, the last file is not given up before the next one appears.
       if (written === HOPS + 1) stopsAt = Date.now() + 1;
     };
     await begin();
-    await writeFile(boxed("one", "first"), "x");
-    await expect.poll(() => stopsAt, { timeout: WAIT_MS, interval: 20 }).toBeLessThan(Infinity);
-    await idle();
-    await writeFile(boxed("one", "between"), "x");
-    await expect.poll(runCount, { timeout: WAIT_MS, interval: 50 }).toBe(HOPS + 2);
-    await idle();
+    await putFile("one", "first");
+    await settle(HOPS + 1);
+    await putFile("one", "between");
+    await settle(HOPS + 2);
     test.clock.advance(QUIET_MS);
     await expect.poll(runCount, { timeout: WAIT_MS, interval: 50 }).toBe(HOPS + 3);
     expect(await cuts()).toEqual([]);

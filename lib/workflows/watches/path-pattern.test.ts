@@ -82,9 +82,9 @@ describe("a watch path", () => {
       `in/${"a/".repeat(100)}${"a".repeat(200)}`,
       `in/${"aa/".repeat(80)}c`,
     ];
-    const start = performance.now();
+    const start = process.cpuUsage().user;
     for (const name of names) matches(join(folder, "ws", name));
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(process.cpuUsage().user - start).toBeLessThan(500_000);
   });
 
   it("matches like the equivalent regular expression", async () => {

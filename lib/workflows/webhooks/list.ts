@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { onePage } from "../lists/read-list.ts";
 import { scheduleRows } from "../schedules/list.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { webhookSecret } from "./caller.ts";
@@ -46,8 +47,4 @@ export async function listWebhooks(
     })),
   );
   return { total, items: onePage(records) };
-}
-
-async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
-  yield items;
 }

@@ -95,7 +95,8 @@ export class KnownWorkspaces {
 
 /**
  * Returns the writes of changes to workspaces, one per workspace, and the pending entry of a new one. They have no
- * conditions: counters are added, and concurrent writes of a new workspace are equal.
+ * conditions: counters are added, and concurrent writes of a new workspace are equal. A run writes only a new
+ * workspace: with each run, all runs of a workspace would write the same item (`noteRunsOfWorkspaces`).
  */
 export async function workspaceWrites(
   deps: WorkspaceDeps,
@@ -112,7 +113,7 @@ export async function workspaceWrites(
       add[counter] = (add[counter] ?? 0) + number;
     const run = own.findLast((change) => change.run !== undefined)?.run;
     const imported = own.some((change) => change.imported === true);
-    if (!isNew && Object.keys(add).length === 0 && run === undefined && !imported) continue;
+    if (!isNew && Object.keys(add).length === 0 && !imported) continue;
     writes.push({
       op: "update",
       table: workspaceRecordsTable,
@@ -142,4 +143,24 @@ async function isThere(deps: WorkspaceDeps, name: string, key: Key): Promise<boo
   const there = (await deps.tables.get(workspaceRecordsTable, key)) !== undefined;
   if (there) deps.knownWorkspaces.add(name);
   return there;
+}
+
+/** A start of a run. */
+export interface WorkspaceRun {
+  readonly workspace: string;
+  readonly workflow_name: string;
+  readonly created_at: string;
+}
+
+/** Notes the last of some runs, in order, in each workspace. May be repeated. */
+export async function noteRunsOfWorkspaces(
+  { tables }: Pick<Ports, "tables">,
+  runs: readonly WorkspaceRun[],
+): Promise<void> {
+  const lastRuns = new Map(runs.map((run) => [run.workspace, run]));
+  const updates = [...lastRuns.values()].map(({ workspace, workflow_name, created_at }) => {
+    const set = { updated_at: created_at, last_run: created_at, run_workflow: workflow_name };
+    return tables.update(workspaceRecordsTable, workspaceRecordKey(workspace), { set }, [["pk", "exists"]]);
+  });
+  await Promise.all(updates);
 }
