@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { request } from "node:http";
+import { type ClientRequest, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -30,7 +30,11 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-async function serve(bodiesDir: string, answer: (event: ProxyEvent) => Promise<string>): Promise<string> {
+async function serve(
+  bodiesDir: string,
+  answer: (event: ProxyEvent) => Promise<string>,
+  served: TemplateFunction = fn,
+): Promise<string> {
   const load = async () => async (event: unknown) => ({
     statusCode: 200,
     headers: {},
@@ -38,7 +42,7 @@ async function serve(bodiesDir: string, answer: (event: ProxyEvent) => Promise<s
   });
   const invoke = createFunctions({ root: "/", deps: {}, load });
   const gateway = await startGateway({
-    functions: [fn],
+    functions: [served],
     invoke,
     log: silent,
     host: "127.0.0.1",
@@ -91,3 +95,79 @@ it("removes the files of a killed process from the folder", async () => {
   await serve(folder, async () => "ok");
   expect(await readdir(folder)).toEqual([]);
 });
+
+it("passes a large form as a stream, while it is received, and stores nothing", async () => {
+  const folder = await temporaryFolder();
+  const started = Promise.withResolvers<void>();
+  const url = await serve(
+    folder,
+    async ({ body, bodyFile, bodyStream }) => {
+      expect([body, bodyFile]).toEqual([null, undefined]);
+      let bytes = 0;
+      for await (const chunk of bodyStream?.chunks ?? []) {
+        started.resolve();
+        bytes += chunk.length;
+      }
+      return `${bytes} of ${bodyStream?.bytes}`;
+    },
+    { ...fn, streamedBody: true },
+  );
+  const { sending, response } = post(url, 11 * MIB);
+  sending.write(Buffer.alloc(5 * MIB));
+  await started.promise;
+  expect(await readdir(folder)).toEqual([]);
+  sending.end(Buffer.alloc(6 * MIB));
+  expect(await response).toEqual([200, `${11 * MIB} of ${11 * MIB}`]);
+});
+
+it("responds to a form that its function does not read to its end", async () => {
+  const url = await serve(await temporaryFolder(), async () => "refused", { ...fn, streamedBody: true });
+  const { sending, response } = post(url, 11 * MIB);
+  sending.write(Buffer.alloc(MIB));
+  expect(await response).toEqual([200, "refused"]);
+});
+
+it("ends the stream of a form with an error if its client disconnects", async () => {
+  const started = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<unknown>();
+  const read = async ({ bodyStream }: ProxyEvent): Promise<string> => {
+    try {
+      for await (const _ of bodyStream?.chunks ?? []) started.resolve();
+      ended.resolve("whole");
+      return "whole";
+    } catch (error) {
+      ended.resolve(error);
+      return "failed";
+    }
+  };
+  const url = await serve(await temporaryFolder(), read, { ...fn, streamedBody: true });
+  const { sending, response } = post(url, 11 * MIB);
+  sending.write(Buffer.alloc(MIB));
+  await started.promise;
+  sending.destroy();
+  expect(await ended.promise).toMatchObject({ code: "client_gone" });
+  await expect(response).rejects.toThrow();
+});
+
+/** Starts a request whose body the test sends; a client that is refused may see its connection closed afterwards. */
+function post(
+  url: string,
+  bytes: number,
+): { readonly sending: ClientRequest; readonly response: Promise<[number | undefined, string]> } {
+  const sending = request(url, { method: "POST", headers: { "content-length": bytes } });
+  onTestFinished(() => void sending.destroy());
+  const response = new Promise<[number | undefined, string]>((resolve, reject) => {
+    sending.on("error", reject);
+    sending.on("response", (incoming) => {
+      let body = "";
+      incoming.setEncoding("utf8");
+      incoming.on("data", (text: string) => {
+        body += text;
+        if (body === "refused") resolve([incoming.statusCode, body]);
+      });
+      incoming.on("end", () => resolve([incoming.statusCode, body])).on("error", reject);
+    });
+  });
+  response.catch(() => undefined);
+  return { sending, response };
+}

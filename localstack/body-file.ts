@@ -10,6 +10,9 @@ import { BodyTooLargeError, ClientDisconnectedError, contentLength, isDisconnect
 /** Bodies up to this many bytes are read into memory. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 
+/** Bytes that are collected while others are written, so that a large body takes few writes. */
+const WRITE_AHEAD_BYTES = 1024 * 1024;
+
 /** Whether the declared length of the body is small enough to read it into memory. */
 export const isSmall = (incoming: IncomingMessage): boolean =>
   (contentLength(incoming) ?? Infinity) <= SMALL_BYTES;
@@ -50,7 +53,10 @@ export async function storeBody(
     }
   }
   try {
-    await pipeline(counted, createWriteStream(path, { mode: 0o600, flags: "wx" }));
+    await pipeline(
+      counted,
+      createWriteStream(path, { mode: 0o600, flags: "wx", highWaterMark: WRITE_AHEAD_BYTES }),
+    );
     return { path, bytes, remove };
   } catch (error) {
     await remove();

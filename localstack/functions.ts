@@ -21,6 +21,8 @@ export class InvocationTimeout extends Error {
 
 export interface InvocationOptions {
   readonly requestId: string;
+  /** Resolves when the body of the request has been received, if the handler reads it meanwhile: its timeout begins then. */
+  readonly received?: Promise<void> | undefined;
   /** Called if the handler is a streaming one. */
   readonly stream?: () => LocalResponseStream;
 }
@@ -99,7 +101,7 @@ export function createFunctions(options: FunctionsOptions): Functions {
         ? call(found as Partial<Handler>)
         : found.then((handler) => call(handler as Partial<Handler>));
     },
-    start: (fn, event, { requestId, stream }) => {
+    start: (fn, event, { requestId, stream, received }) => {
       const timeoutMs = fn.worker ? Number.POSITIVE_INFINITY : fn.timeoutSeconds * 1000;
       const context = new InvocationContext(fn.logicalId, requestId, options.deps, timeoutMs);
       const call = async (): Promise<unknown> => {
@@ -109,7 +111,7 @@ export function createFunctions(options: FunctionsOptions): Functions {
           ? handler(event, stream(), context)
           : handler(event, context);
       };
-      const result = fn.worker ? timed(call, fn) : withinTime(call, context, timeoutMs, fn);
+      const result = fn.worker ? timed(call, fn) : withinTime(call, context, timeoutMs, fn, received);
       return { result, abort: (reason) => context.abort(reason) };
     },
   };
@@ -140,27 +142,39 @@ function withinTime(
   context: InvocationContext,
   timeoutMs: number,
   fn: TemplateFunction,
+  received: Promise<void> | undefined,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const startedAt = performance.now();
+    let startedAt = performance.now();
     const noticeMs = Math.min(NOTICE_MS, timeoutMs / 10);
-    let timer = setTimeout(() => {
-      const timeout = new InvocationTimeout(fn.logicalId, fn.timeoutSeconds);
-      context.abort(timeout);
-      timer = setTimeout(() => {
-        recordDuration(fn.logicalId, Math.max(timeoutMs, performance.now() - startedAt));
-        reject(timeout);
-      }, noticeMs);
-    }, timeoutMs - noticeMs);
+    const startTimer = (): NodeJS.Timeout =>
+      setTimeout(() => {
+        const timeout = new InvocationTimeout(fn.logicalId, fn.timeoutSeconds);
+        context.abort(timeout);
+        timer = setTimeout(() => {
+          recordDuration(fn.logicalId, Math.max(timeoutMs, performance.now() - startedAt));
+          reject(timeout);
+        }, noticeMs);
+      }, timeoutMs - noticeMs);
+    let timer = received === undefined ? startTimer() : undefined;
+    let isSettled = false;
+    void received?.then(() => {
+      if (isSettled) return;
+      startedAt = performance.now();
+      timer = startTimer();
+    });
+    const settle = (): void => {
+      isSettled = true;
+      clearTimeout(timer);
+      recordDuration(fn.logicalId, performance.now() - startedAt);
+    };
     call().then(
       (value) => {
-        clearTimeout(timer);
-        recordDuration(fn.logicalId, performance.now() - startedAt);
+        settle();
         resolve(value);
       },
       (error: unknown) => {
-        clearTimeout(timer);
-        recordDuration(fn.logicalId, performance.now() - startedAt);
+        settle();
         reject(error);
       },
     );

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Context, Hono } from "hono";
 import type { ProxyResult } from "../lib/http/handler.ts";
 import { BODY_LIMIT_BYTES } from "../lib/http/route.ts";
 import type { UploadReceiver } from "../lib/platform/blobs.ts";
@@ -12,6 +11,7 @@ import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { BodyBudget, type BodyReservation, TooManyBodiesError } from "./body-budget.ts";
 import { type BodyFile, isSmall, openBodyFolder, storeBody } from "./body-file.ts";
+import { type BodyStream, openBodyStream } from "./body-stream.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
 import { type AllowedHosts, hostCheck } from "./hosts.ts";
@@ -28,6 +28,7 @@ import { parseTarget, type RequestTarget } from "./request-target.ts";
 import {
   errorBody,
   OutgoingStream,
+  type PageServer,
   writeError,
   writeParserError,
   writeRefusal,
@@ -35,7 +36,8 @@ import {
   writeToSocket,
   writeUnread,
 } from "./response.ts";
-import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
+import { type Bindings, literalRoutes, router } from "./router.ts";
+import { type GatewayRoute, gatewayRoutes } from "./routes.ts";
 import type { TemplateFunction } from "./template.ts";
 import { type UpgradeHandler, Upgrades } from "./upgrades.ts";
 import { isUpload, receiveUpload } from "./uploads.ts";
@@ -76,6 +78,8 @@ export interface GatewayOptions {
   readonly upgrades?: ReadonlyMap<string, UpgradeHandler>;
   /** Handlers of requests that no function has, by the beginning of their path. Bodies are not read. */
   readonly requests?: ReadonlyMap<string, RequestHandler>;
+  /** Serves pages at paths that no function has, and that belong to no service. */
+  readonly pages?: PageServer;
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
@@ -100,10 +104,6 @@ export interface Gateway {
   close(boundMs: number): Promise<void>;
 }
 
-interface Bindings extends HttpBindings {
-  target: RequestTarget;
-}
-
 /**
  * Starts the HTTP server that invokes the template's functions. Rejects with Node's error if the port is not available,
  * with `limit_exceeded` for a function whose timeout AWS would not allow.
@@ -116,12 +116,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wrongHost = hostCheck({ publicUrl: undefined, allowedHosts: [], ...options.hosts, host });
   const state = { closing: false };
   const requests = [...(options.requests ?? [])];
-  const app = router(gatewayRoutes(options.functions), (route, { target, incoming, outgoing }) => {
+  const routes = gatewayRoutes(options.functions);
+  const literal = literalRoutes(routes);
+  const handleRoute = (
+    route: GatewayRoute,
+    { target, incoming, outgoing }: Pick<Bindings, "target" | "incoming" | "outgoing">,
+  ): void => {
     respond(route, target, incoming, outgoing).catch((error: unknown) => {
       options.log.error("response failed", { function: route.fn.logicalId, error });
       outgoing.destroy();
     });
-  });
+  };
+  const app = router(routes, options.pages, handleRoute);
 
   const respond = async (
     route: GatewayRoute,
@@ -132,6 +138,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const requestId = randomUUID();
     const event = proxyEvent(route, target, incoming, requestId);
     let file: BodyFile | undefined;
+    let body: BodyStream | undefined;
     let reservation: BodyReservation | undefined;
     try {
       if (hasBody(incoming)) {
@@ -149,13 +156,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         // An anonymous client that sends slowly must not keep others waiting.
         const granted = isAuthenticated ? reservation.wait(contentLength(incoming) ?? 0) : undefined;
         if (granted !== undefined) await granted;
-        if (inFile) file = await storeBody(incoming, outgoing, limit, reservation, bodiesDir);
-        const parts = file === undefined ? await readBody(incoming, outgoing, limit, reservation) : [];
-        addBody(route, event, file ?? parts);
+        if (inFile && route.fn.streamedBody === true && contentLength(incoming) !== undefined) {
+          body = openBodyStream(incoming, outgoing, reservation);
+          setBody(event, undefined, { bodyStream: body });
+        } else {
+          if (inFile) file = await storeBody(incoming, outgoing, limit, reservation, bodiesDir);
+          const parts = file === undefined ? await readBody(incoming, outgoing, limit, reservation) : [];
+          addBody(route, event, file ?? parts);
+        }
       }
       let stream: OutgoingStream | undefined;
       const invocation = options.invoke.start(route.fn, event, {
         requestId,
+        received: body?.received,
         stream: () => {
           outgoing.once("close", () => invocation.abort(new ClientDisconnectedError()));
           stream = new OutgoingStream(outgoing, () => state.closing, connections);
@@ -163,8 +176,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         },
       });
       const result = await invocation.result;
+      if (body?.failure() !== undefined) throw body.failure();
       if (isChange(incoming)) await options.durable?.();
-      if (stream === undefined) writeResult(outgoing, result, state.closing, connections);
+      if (body !== undefined && !incoming.readableEnded)
+        writeUnread(incoming, outgoing, result as ProxyResult);
+      else if (stream === undefined) writeResult(outgoing, result, state.closing, connections);
       else if (!outgoing.headersSent) throw new TypeError("The function ended without a response");
       else outgoing.end();
     } catch (thrown) {
@@ -212,7 +228,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         });
       return RESPONSE_ALREADY_SENT;
     }
-    return app.fetch(request, { incoming, outgoing, target } satisfies Bindings);
+    const route = literal.get(`${incoming.method} ${target.routePath}`);
+    if (route === undefined) return app.fetch(request, { incoming, outgoing, target } satisfies Bindings);
+    handleRoute(route, { target, incoming, outgoing });
+    return RESPONSE_ALREADY_SENT;
   };
   const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     hostname: "localhost",
@@ -228,7 +247,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, options.clientTimeoutMs ?? Infinity),
       // `hostCheck` refuses it, so that the response has the format of the service.
       requireHostHeader: false,
-      shouldUpgradeCallback: (incoming) => upgrades.isUpgrade(incoming),
+      shouldUpgradeCallback: (incoming): boolean => upgrades.isUpgrade(incoming),
     },
     (incoming, outgoing) => handle(incoming, outgoing),
   );
@@ -271,32 +290,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Hono matches exact routes; greedy ones are matched after them; any other request gets a 404. */
-function router(
-  routes: readonly GatewayRoute[],
-  handle: (route: GatewayRoute, bindings: Bindings) => void,
-): Hono<{ Bindings: Bindings }> {
-  const app = new Hono<{ Bindings: Bindings }>({
-    getPath: (_request, options) => (options as { env: Bindings }).env.target.routePath,
-  });
-  for (const route of routes.filter(({ greedy }) => !greedy)) {
-    const respond = ({ env }: Context<{ Bindings: Bindings }>): Response => {
-      handle(route, env);
-      return RESPONSE_ALREADY_SENT;
-    };
-    if (route.method === "ANY") app.all(honoPath(route), respond);
-    else app.on(route.method, honoPath(route), respond);
-  }
-  const greedy = routes.filter((route) => route.greedy);
-  app.notFound(({ env }) => {
-    const route = matchGreedy(greedy, env.incoming.method ?? "GET", env.target.routePath);
-    if (route === undefined) writeError(env.outgoing, 404, "Not found", { path: env.target.routePath });
-    else handle(route, env);
-    return RESPONSE_ALREADY_SENT;
-  });
-  return app;
-}
-
 /** Lambda's payload limit does not apply to large bodies, which functions read from a file or in chunks. */
 function limitOf({ bodyLimitBytes = BODY_LIMIT_BYTES, largeBody }: TemplateFunction): number {
   return largeBody === true ? bodyLimitBytes : Math.min(bodyLimitBytes, LIMITS.requestBytes.value);
@@ -321,7 +314,7 @@ function isUnreadable(incoming: IncomingMessage): boolean {
 /** Throws BodyTooLargeError for a body above the payload limit. */
 function addBody({ fn }: GatewayRoute, event: RestProxyEvent, received: BodyFile | readonly Buffer[]): void {
   if ("path" in received || fn.largeBody === true) {
-    setBody(event, undefined, received);
+    setBody(event, undefined, "path" in received ? { bodyFile: received } : { bodyParts: received });
     return;
   }
   const body = concatChunks(received);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { LastFailure } from "../lib/events/consumer.ts";
 import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import type { Log } from "../lib/platform/log.ts";
@@ -9,6 +10,10 @@ import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
 import { limitSteps } from "./step-limiter.ts";
 import type { Template } from "./template.ts";
+import { openWebFiles } from "./web-files.ts";
+
+/** The built web interface; `web/build/build.ts` writes it. */
+const WEB_FOLDER = "node_modules/.cache/weft-web";
 
 /** Time for requests and messages in progress when the platform stops, milliseconds. */
 const DRAIN_MS = 10_000;
@@ -96,6 +101,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
               ["/collaboration/", (incoming, target) => collaboration.handleRequest(incoming, target)],
             ]),
           }),
+      pages: openWebFiles(join(options.root, WEB_FOLDER), log),
       host,
       port,
       ...(hosts === undefined ? {} : { hosts }),

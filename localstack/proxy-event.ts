@@ -32,10 +32,8 @@ const TEXT_TYPE =
 /** Limit of names in a query string; further ones are dropped. */
 const QUERY_NAMES_MAX = 1000;
 
-/** A body that is not decoded as text: its file, or its chunks. */
-type LargeBody = NonNullable<ProxyEvent["bodyFile"] | ProxyEvent["bodyParts"]>;
-
-const isParts = (body: LargeBody): body is NonNullable<ProxyEvent["bodyParts"]> => Array.isArray(body);
+/** A body that is not decoded as text: its file, its chunks, or the stream that it is received from. */
+type LargeBody = Pick<ProxyEvent, "bodyFile" | "bodyParts" | "bodyStream">;
 
 /** Adds the body to an event. */
 export function setBody(event: RestProxyEvent, body: Buffer | undefined, large: LargeBody | undefined): void {
@@ -43,7 +41,7 @@ export function setBody(event: RestProxyEvent, body: Buffer | undefined, large: 
   const filled: { -readonly [Name in keyof RestProxyEvent]: RestProxyEvent[Name] } = event;
   filled.body = body === undefined ? null : body.toString(isText ? "utf8" : "base64");
   filled.isBase64Encoded = !isText;
-  if (large !== undefined) Object.assign(filled, isParts(large) ? { bodyParts: large } : { bodyFile: large });
+  Object.assign(filled, large);
 }
 
 /** Builds a function's event without its body. Header names are in lower case; a repeated one is joined as Node joins it. */

@@ -32,6 +32,16 @@ const SERVICES = [
   conversionService,
 ];
 
+/** Serves pages to browsers, at paths that no function has. */
+export interface PageServer {
+  /** Responds if the request is for a page or one of its files; returns whether it does. */
+  respond(incoming: IncomingMessage, outgoing: ServerResponse, path: string): boolean;
+}
+
+/** Whether a path belongs to one of the services, which respond with an error if it does not exist. */
+export const isServicePath = (path: string): boolean =>
+  (serviceAt(SERVICES, path) ?? rootService) !== rootService;
+
 /** An error body in the format of the service that the path belongs to. */
 export function errorBody(message: string, path = ""): string {
   const { errorFormat } = serviceAt(SERVICES, path) ?? rootService;

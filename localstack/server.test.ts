@@ -184,7 +184,7 @@ test("prints a link that signs the owner in once; the session survives a kill, a
   expect(link).toMatch(new RegExp(`^${origin}/login\\?token=[\\w-]{43}$`));
   expect((await fetch(link, { method: "HEAD" })).status).toBe(200);
   const response = await fetch(link, { redirect: "manual" });
-  expect([response.status, response.headers.get("location")]).toEqual([303, "/docs"]);
+  expect([response.status, response.headers.get("location")]).toEqual([303, "/"]);
   const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(";", 1)[0] ?? "");
   expect((await fetch(link)).status).toBe(403);
   const email = async () => {

@@ -91,6 +91,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
   }
   log.info("started", { url: platform.url, dataDir, pid: process.pid });
+  void opened.deps.docspec?.check().then((advice) => {
+    if (advice !== undefined) log.warn(advice);
+  });
   return {
     port: platform.port,
     url: platform.url,

@@ -38,6 +38,7 @@ describe("readTemplate", () => {
       {
         name: "conduct",
         fifo: true,
+        highThroughput: true,
         visibilitySeconds: 120,
         retentionSeconds: 1209600,
         deadLetter: { queue: "conduct-dead-letters", maxReceiveCount: 8 },
@@ -95,6 +96,7 @@ describe("readTemplate", () => {
         batchSize: 10,
         concurrency: 1,
         restMs: 0,
+        lambda: { batchSize: 10, concurrency: 2, windowSeconds: 0 },
         maxReceiveCount: 3,
         visibilitySeconds: 120,
         fifo: true,

@@ -26,14 +26,24 @@ export interface TemplateRoute {
 export interface TemplateSource {
   readonly queue: string;
   readonly batchSize: number;
-  /** Invocations at the same time. */
+  /** Invocations at the same time, on one machine. */
   readonly concurrency: number;
+  /** What applies in Lambda. */
+  readonly lambda?: LambdaSource;
   /** A pause after a batch that was not full, milliseconds. */
   readonly restMs: number;
   /** Undefined without a dead-letter queue: messages are then delivered until they succeed or expire. */
   readonly maxReceiveCount: number | undefined;
   readonly visibilitySeconds: number;
   readonly fifo: boolean;
+}
+
+/** An event source as Lambda polls it. */
+export interface LambdaSource {
+  readonly batchSize: number;
+  readonly concurrency: number;
+  /** Time for which messages are collected if the batch is not full, seconds. */
+  readonly windowSeconds: number;
 }
 
 export interface TemplateFunction {
@@ -47,6 +57,8 @@ export interface TemplateFunction {
   readonly bodyLimitBytes: number | undefined;
   /** Reads its body from a file, so that the body may exceed Lambda's payload limit. */
   readonly largeBody?: boolean;
+  /** Reads a large body while it is received. */
+  readonly streamedBody?: boolean;
   /** Its queues are polled by workers, and it has no timeout. */
   readonly worker: boolean;
   readonly routes: readonly TemplateRoute[];
@@ -178,6 +190,9 @@ function readQueues(found: readonly (readonly [string, TemplateNode])[]): Queues
         {
           name: queueName(properties),
           fifo: properties.at("FifoQueue").flag(),
+          ...(properties.at("FifoThroughputLimit").text("") === "perMessageGroupId"
+            ? { highThroughput: true as const }
+            : {}),
           visibilitySeconds: properties.at("VisibilityTimeout").number(VISIBILITY_SECONDS),
           retentionSeconds: properties.at("MessageRetentionPeriod").number(RETENTION_SECONDS),
           ...(weft.at("Eager").flag() ? { eager: true as const } : {}),
@@ -204,7 +219,11 @@ function toTable(properties: TemplateNode): TableResource {
   if (keys.pk !== "pk" || keys.sk !== "sk") properties.at("KeySchema").fail("must be pk and sk");
   const indexes: Record<string, IndexSpec> = {};
   for (const index of properties.at("GlobalSecondaryIndexes").items()) {
-    indexes[index.at("IndexName").text()] = toIndex(index.at("KeySchema"));
+    const keysOnly = index.at("Projection").at("ProjectionType").text("ALL") === "KEYS_ONLY";
+    indexes[index.at("IndexName").text()] = {
+      ...toIndex(index.at("KeySchema")),
+      ...(keysOnly ? { keysOnly: true as const } : {}),
+    };
   }
   return { name, indexes };
 }
@@ -276,6 +295,7 @@ function toFunction(
     bodyLimitBytes: limit.exists ? limit.number() : undefined,
     worker: weft.at("Worker").flag(),
     ...(weft.at("LargeBody").flag() ? { largeBody: true } : {}),
+    ...(weft.at("StreamedBody").flag() ? { streamedBody: true } : {}),
     routes: events
       .filter((event) => event.at("Type").text() === "Api")
       .map((event) => toRoute(event.at("Properties"))),
@@ -304,12 +324,18 @@ function toSource(properties: TemplateNode, weft: TemplateNode, stack: Stack): T
   const queue = queueAt(properties.at("Queue"), stack);
   if (queue === undefined || (!properties.at("Enabled").flag(true) && !weft.at("Worker").flag())) return [];
   const scaled = properties.at("ScalingConfig").at("MaximumConcurrency").number(CONCURRENCY);
+  const batchSize = properties.at("BatchSize").number(BATCH_SIZE);
   return [
     {
       queue: queue.name,
-      batchSize: properties.at("BatchSize").number(BATCH_SIZE),
+      batchSize: weft.at("BatchSize").number(batchSize),
       concurrency: weft.at("Concurrency").number(scaled),
       restMs: weft.at("RestMs").number(0),
+      lambda: {
+        batchSize,
+        concurrency: scaled,
+        windowSeconds: properties.at("MaximumBatchingWindowInSeconds").number(0),
+      },
       maxReceiveCount: queue.deadLetter?.maxReceiveCount,
       visibilitySeconds: queue.visibilitySeconds,
       fifo: queue.fifo,

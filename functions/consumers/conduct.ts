@@ -12,7 +12,14 @@ import {
 export const consumer = defineConsumer({
   name: "conduct",
   summary: "Decides what a run does next",
-  queue: { fifo: true, maxReceiveCount: 8, batchSize: 10, concurrency: 16, eager: true },
+  queue: {
+    fifo: true,
+    maxReceiveCount: 8,
+    batchSize: 10,
+    concurrency: 16,
+    lambda: { concurrency: 256 },
+    eager: true,
+  },
   timeoutSeconds: 60,
   scripts: true,
   run: async (messages, deps: DocumentDeps) => {

@@ -5,7 +5,7 @@ import { flushUpdatedEvent, type UpdatedEventMessage } from "#lib/documents/even
 import { releaseUnreferenced } from "#lib/documents/media/release-unreferenced.ts";
 import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { compactLog, deleteReplacedLogs } from "#lib/documents/updates/compact.ts";
-import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
+import { defineConsumer, eachMessageInTurn, toConsumerHandler } from "#lib/events/consumer.ts";
 
 export const consumer = defineConsumer({
   name: "document-updated",
@@ -15,7 +15,7 @@ export const consumer = defineConsumer({
   timeoutSeconds: 60,
   scripts: true,
   run: (messages, deps: Deps) =>
-    eachMessage(messages, async ({ body }) => {
+    eachMessageInTurn(messages, async ({ body }) => {
       const asked = body as UpdatedEventMessage;
       const id = asked.document_id;
       const before = await deps.tables.get(documentsTable, documentKey(id));

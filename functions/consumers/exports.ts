@@ -9,6 +9,9 @@ export const consumer = defineConsumer({
   // Interrupted exports begin again; the export itself counts its attempts.
   queue: { maxReceiveCount: 10, batchSize: 1, concurrency: 2 },
   timeoutSeconds: 540,
+  memoryMb: 1024,
+  // S3 requires the length of a zip first. Its attachments have up to 4 GiB.
+  storageMb: 6144,
   run: (messages, deps: Deps, { signal }) =>
     eachMessage(messages, ({ body }) => runExport(deps, body as ExportMessage, signal)),
 });

@@ -9,6 +9,8 @@ export const consumer = defineConsumer({
   queue: { maxReceiveCount: 5, batchSize: 1, concurrency: 1 },
   timeoutSeconds: 300,
   memoryMb: 1024,
+  // The file that is imported.
+  storageMb: 2048,
   scripts: true,
   run: (messages, deps: Deps) => eachMessage(messages, ({ body }) => runImport(deps, body as ImportMessage)),
 });

@@ -6,7 +6,7 @@ import type { BusEnvelope } from "#lib/platform/bus.ts";
 
 export const consumer = defineConsumer({
   name: "notify",
-  summary: "Creates the notifications of comments, shares, access requests and failed runs",
+  summary: "Creates the notifications of comments, mentions, shares, access requests and failed runs",
   rule: {
     source: ["weft.events"],
     "detail-type": ["event.recorded"],

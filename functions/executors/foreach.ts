@@ -5,6 +5,7 @@ import { stepConsumer } from "#lib/workflows/steps/consumer.ts";
 export const consumer = stepConsumer("foreach", {
   summary: "Starts and completes foreach steps",
   concurrency: 32,
+  eager: true,
 });
 
 export const handler = toConsumerHandler(consumer, openExecutorDeps);

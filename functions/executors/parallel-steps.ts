@@ -5,6 +5,7 @@ import { stepConsumer } from "#lib/workflows/steps/consumer.ts";
 export const consumer = stepConsumer("parallel-steps", {
   summary: "Starts and completes parallel-steps",
   concurrency: 32,
+  eager: true,
 });
 
 export const handler = toConsumerHandler(consumer, openExecutorDeps);

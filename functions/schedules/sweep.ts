@@ -1,5 +1,6 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
+import { resendStaged } from "#lib/events/emit-together.ts";
 import { resendPending } from "#lib/events/log/process.ts";
 import { retainEvents } from "#lib/events/log/retain.ts";
 import { sweepLists } from "#lib/workflows/records/index-lists.ts";
@@ -24,6 +25,7 @@ export const consumer = defineConsumer({
     const outcomes = await Promise.allSettled([
       deps.scheduler.sweepTimers(deps.clock.now()),
       resendPending(deps, EVENTS_MAX),
+      resendStaged(deps),
       resendStalledRuns(deps),
       sweepRunQueue(deps),
       sweepLists(deps),

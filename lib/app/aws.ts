@@ -11,8 +11,9 @@ import type { QueueResource } from "../platform/resources.ts";
 import { NO_SECRETS, type Secrets } from "../platform/secrets.ts";
 import { PRODUCT_VERSION } from "../product-version.ts";
 import { type Config, readConfig } from "../settings/config.ts";
-import { STORED_SETTINGS } from "../settings/document-settings.ts";
+import { STORED_SETTINGS } from "../settings/function-settings.ts";
 import { llmKeys } from "../settings/llm.ts";
+import { consumerEnvironment } from "../settings/read.ts";
 import { tables } from "../tables.ts";
 import { checkStoredRelease } from "../upgrades/release-state.ts";
 import { releaseOf } from "../upgrades/releases.ts";
@@ -38,7 +39,7 @@ export const openDeps: () => Promise<Deps> = /* @__PURE__ */ openOnce(() =>
 
 /** Opens the dependencies of a consumer, without the parameter store: its client would be a ninth of the bundle. */
 export const openConsumerDeps: () => Promise<Deps> = /* @__PURE__ */ openOnce(() =>
-  openLambdaDeps(process.env, composeDeps).then(checkRelease),
+  openLambdaDeps(consumerEnvironment(process.env), composeDeps).then(checkRelease),
 );
 
 /** Opens the dependencies of an endpoint that reads or writes the content of documents. */
@@ -48,7 +49,7 @@ export const openDocumentDeps: () => Promise<DocumentDeps> = /* @__PURE__ */ ope
 
 /** Opens the dependencies of a consumer that reads or writes the content of documents. */
 export const openDocumentConsumerDeps: () => Promise<DocumentDeps> = /* @__PURE__ */ openOnce(() =>
-  openLambdaDeps(process.env, composeDocumentDeps).then(checkRelease),
+  openLambdaDeps(consumerEnvironment(process.env), composeDocumentDeps).then(checkRelease),
 );
 
 /** Opens the dependencies of an executor of steps, which has no tables. */
@@ -112,7 +113,7 @@ async function openLambdaDeps<Composed>(
   const stack = readVariable(environment, "WEFT_STACK");
   const queues = readQueues(readVariable(environment, "WEFT_QUEUES"));
   const { secrets, auth } = stored;
-  const { ports, converter } = await openLambdaPlatform({
+  const { ports, converter, renderer } = await openLambdaPlatform({
     stack,
     resources: { tables: Object.values(tables), queues, rules: [], schedules: [] },
     log: jsonLog({ redact: secrets.redact }),
@@ -131,6 +132,7 @@ async function openLambdaDeps<Composed>(
     {
       auth,
       converter,
+      renderer,
       // These folders stay empty: a worker executes the steps that use files.
       paths: {
         workspacesDir: join(tmpdir(), "workspaces"),

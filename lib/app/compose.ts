@@ -9,6 +9,7 @@ import {
   remoteConnections,
 } from "../documents/connections/live-connections.ts";
 import { contentAsText } from "../documents/content/text-access.ts";
+import { type Docspec, openDocspec } from "../documents/imports/docspec.ts";
 import { DocumentLists } from "../documents/lists/list-cache.ts";
 import { LiveRequests } from "../documents/live-requests/live-requests.ts";
 import {
@@ -23,9 +24,11 @@ import { UpdateLogs } from "../documents/updates/update-log.ts";
 import { withAccessTokens } from "../documents/users/authenticate.ts";
 import { type UserDirectory, userDirectory } from "../documents/users/directory.ts";
 import type { ConsumerDeps, LastFailure } from "../events/consumer.ts";
+import { RecentEvents } from "../events/log/recent-events.ts";
 import { EVENT_INDEX } from "../events/log/table.ts";
 import type { EventEffects, Matcher } from "../events/publish.ts";
 import type { Authenticator, SessionAuthenticator } from "../http/auth.ts";
+import { EventStreams } from "../http/event-streams.ts";
 import { withServiceKeys } from "../http/service-keys.ts";
 import { memoryThrottle, type Throttle } from "../http/throttle.ts";
 import { type Letterhead, type Mailer, noMailer } from "../mail/mail.ts";
@@ -33,6 +36,7 @@ import type { MailSender } from "../mail/mail-message.ts";
 import { smtpMailer } from "../mail/smtp.ts";
 import { type Network, openNetwork } from "../network/network.ts";
 import type { Converter } from "../platform/converter.ts";
+import { limitStates, readHighWaterMarks } from "../platform/high-water-marks.ts";
 import type { Log } from "../platform/log.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { Renderer } from "../platform/renderer.ts";
@@ -46,6 +50,7 @@ import { recordLastFailure } from "../workflows/dead-letters/dead-letters.ts";
 import { type Installation, readInstallation } from "../workflows/installation/installation.ts";
 import { type ListIndexes, listIndexes } from "../workflows/lists/list.ts";
 import { type NumberSequence, numberSequence } from "../workflows/lists/number-sequence.ts";
+import type { OverviewSource } from "../workflows/overview/platform.ts";
 import { type RecordDeps, recordDeps, recordEffects } from "../workflows/records/record-effects.ts";
 import type { Remote } from "../workflows/remote/machine.ts";
 import { type RunBudget, runBudget } from "../workflows/runs/run-budget.ts";
@@ -53,6 +58,7 @@ import { type RunSlots, runSlots } from "../workflows/runs/slots.ts";
 import type { HandleDocumentCall } from "../workflows/script-api/document-calls.ts";
 import { recordStepFailure } from "../workflows/steps/consumer.ts";
 import type { HandleScriptCall, Snapshots, StepDeps, StepPaths } from "../workflows/steps/context.ts";
+import type { ConductHere } from "../workflows/steps/messages.ts";
 import { type StepActivity, stepActivity } from "../workflows/steps/step-activity.ts";
 import { type CatalogReader, catalogReader } from "../workflows/store/catalog.ts";
 import { cachedDefinitions, type Definitions } from "../workflows/store/store.ts";
@@ -64,6 +70,9 @@ import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
 /** Time between two reads of the updates and the awareness of other machines, while somebody listens, milliseconds. */
 const UPDATES_REFRESH_MS = 300;
 
+/** Time between two reads of the event log, which other machines write too, while a stream is open, milliseconds. */
+const LOG_REFRESH_MS = 500;
+
 /** Everything that a function can use. Each service declares the part that it uses. */
 export interface Deps extends Ports, RecordDeps {
   readonly auth: Authenticator;
@@ -72,6 +81,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly definitions: Definitions;
   /** Over the event log; one for all readers and the writer of this process. */
   readonly eventIndex: RankedIndex;
+  readonly recentEvents: RecentEvents;
   /** Over runs, assets and all other lists, likewise. */
   readonly lists: ListIndexes;
   readonly matcher: Matcher;
@@ -101,7 +111,10 @@ export interface Deps extends Ports, RecordDeps {
   readonly llm: LlmSettings;
   /** For scripts, where this process executes steps. */
   readonly handleScriptCall?: HandleScriptCall;
+  readonly conductHere?: ConductHere;
   readonly snapshots?: Snapshots;
+  /** Streams of the event log and of runs. */
+  readonly eventStreams: EventStreams;
   readonly receiverEnabled: boolean;
   /** What a name without a value does in the templates of a workflow. */
   readonly undefinedNames: "empty" | "fail";
@@ -122,6 +135,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly letterhead: Letterhead;
   /** Decides whether uploaded files are safe. */
   readonly scanner: AttachmentScanner;
+  /** Converts Word documents, if DOCSPEC_API_URL is set. */
+  readonly docspec?: Docspec;
   /** The collaboration server, wherever it runs. */
   readonly liveConnections: LiveConnections;
   /** Identifies the collaboration server to functions: Y_PROVIDER_API_KEY, or a key of this process. */
@@ -136,6 +151,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */
   readonly queueNamePrefix?: string;
+  /** What `GET /platform` says of the installation. */
+  readonly overview: OverviewSource;
   noteLastFailure(failure: LastFailure): Promise<void>;
 }
 
@@ -187,7 +204,10 @@ export function composeDeps(
     catalog,
     definitions: cachedDefinitions(ports),
     eventIndex: new RankedIndex(ports, EVENT_INDEX),
+    recentEvents: new RecentEvents(),
     lists: listIndexes(ports),
+    // Several machines share the tables then.
+    eventStreams: new EventStreams(own.sharesWorkspaces ? { refreshMs: LOG_REFRESH_MS } : {}),
     matcher,
     breaker,
     runBudget: budget,
@@ -220,6 +240,9 @@ export function composeDeps(
     mail: openMailer(ports, config.mail, own.layMails),
     letterhead: config.mail.letterhead,
     scanner: openScanner(config.documents),
+    ...(config.documents.docspec === undefined
+      ? {}
+      : { docspec: openDocspec(config.documents.docspec, ports.log) }),
     liveConnections:
       config.documents.collaborationApi === undefined
         ? new LocalConnections()
@@ -228,6 +251,15 @@ export function composeDeps(
     network: openNetwork(config.network),
     publicNetwork: openNetwork({ privateAddresses: "deny", loopback: "deny" }),
     llm: config.llm,
+    overview: {
+      version: PRODUCT_VERSION,
+      platform: own.sharesWorkspaces ? ("aws" as const) : ("embedded" as const),
+      stack: own.sharesWorkspaces ? config.stack : null,
+      maxConcurrentRuns: config.maxConcurrentRuns,
+      settings: config.effectiveSettings,
+      limits: limitStates,
+      highWaterMarks: readHighWaterMarks,
+    },
   };
   return {
     ...base,

@@ -8,7 +8,7 @@ import { openAws } from "../platform/aws/open.ts";
 import type { UploadReceiver } from "../platform/blobs.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { makeDataFolder } from "../platform/data-folder.ts";
-import { converterProcess } from "../platform/embedded/converter/client.ts";
+import { converters } from "../platform/embedded/converter/client.ts";
 import type { HostileOptions } from "../platform/embedded/hostile.ts";
 import { openEmbedded } from "../platform/embedded/platform.ts";
 import { rendererProcess } from "../platform/embedded/renderer/client.ts";
@@ -25,13 +25,17 @@ import type { Config } from "../settings/config.ts";
 import { llmKeys } from "../settings/llm.ts";
 import { releaseOf } from "../upgrades/releases.ts";
 import { upgradeData } from "../upgrades/upgrade.ts";
+import { isSelfContained } from "../workflows/evaluation/self-contained-scripts.ts";
 import { firstStart } from "../workflows/event-receiver/receiver.ts";
 import { baseFolders, makeBaseFolders } from "../workflows/installation/installation.ts";
 import { FIRST_START_KEY, serviceTable } from "../workflows/installation/table.ts";
 import { openRemote } from "../workflows/remote/open.ts";
 import { remoteSettings } from "../workflows/remote/settings.ts";
+import { conduct } from "../workflows/runs/conduct.ts";
+import { forgetKeptRuns } from "../workflows/runs/kept-runs.ts";
 import { isRunFinished } from "../workflows/runs/status-transitions.ts";
 import type { HandleScriptCall, Snapshots } from "../workflows/steps/context.ts";
+import type { ConductHere } from "../workflows/steps/messages.ts";
 import { flushLogs } from "../workflows/steps/run-log.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "../workflows/uploads/workflow-folder.ts";
 import { openWatches } from "../workflows/watches/open-watches.ts";
@@ -70,7 +74,7 @@ export interface LocalApp {
   readonly uploads?: UploadReceiver;
   /** Resolves when everything written is on disk, if writes resolve earlier. */
   durable?(): Promise<void>;
-  /** Ends requests that wait for updates of documents, because the server stops. */
+  /** Ends requests that wait for updates of documents and streams of events, because the server stops. */
   stopWaiting(): void;
   /** Frees caches, for an idle server. */
   releaseMemory?(): Promise<void>;
@@ -111,7 +115,10 @@ export async function openEmbeddedApp(options: EmbeddedOptions): Promise<Embedde
     },
     poke: () => platform.poke(),
     durable: () => platform.durable(),
-    releaseMemory: () => platform.releaseMemory(),
+    releaseMemory: () => {
+      forgetKeptRuns(app.deps);
+      return platform.releaseMemory();
+    },
   };
 }
 
@@ -167,8 +174,12 @@ async function openApp<Platform extends OpenedPlatform>(
   const { log, config, resources, shareWorkspaces } = options;
   const dataDir = resolve(options.dataDir);
   // The runner starts first: steps must not inherit this process's environment, and what stops them must outlive it.
-  const runner = await startRunner({ log, functionsModule: SCRIPT_LIBRARY });
-  const converter = converterProcess({ log, withEditorWriters: !config.documents.publishAsMit });
+  const runner = await startRunner({
+    log,
+    functionsModule: SCRIPT_LIBRARY,
+    isSelfContained,
+  });
+  const converter = converters({ log, withEditorWriters: !config.documents.publishAsMit });
   const renderer = rendererProcess({ log });
   let platform: Platform | undefined;
   try {
@@ -192,7 +203,7 @@ async function openApp<Platform extends OpenedPlatform>(
     const settings = remoteSettings(config.remote, dataDir);
     const remote = openRemote({ settings, dataDir, log, isOver: (runId) => isRunFinished(ports, runId) });
     let isStarted = false;
-    const deps = withScriptCalls(
+    const deps = withOwnCalls(
       composeDocumentDeps(ports, config, {
         isStarted: () => isStarted,
         remote,
@@ -218,7 +229,10 @@ async function openApp<Platform extends OpenedPlatform>(
       platform: opened,
       tokenSource: token.source,
       tokenPath: join(dataDir, TOKEN_FILE),
-      stopWaiting: () => deps.liveRequests.stop(),
+      stopWaiting: () => {
+        deps.liveRequests.stop();
+        deps.eventStreams.stop();
+      },
       isUp: async () => {
         if ((await storage.check()) !== undefined) return false;
         return ports.tables.get(serviceTable, FIRST_START_KEY).then(
@@ -250,15 +264,27 @@ async function openApp<Platform extends OpenedPlatform>(
   }
 }
 
-export interface ScriptCalls {
+/** What steps of a process with the tables and the workspaces need not send to another one. */
+export interface OwnCalls {
   readonly handleScriptCall: HandleScriptCall;
+  readonly conductHere?: ConductHere;
   readonly snapshots: Snapshots;
 }
 
-/** Adds the handlers of script calls: a process with the tables and the workspaces handles them directly. */
-export function withScriptCalls(deps: DocumentDeps): DocumentDeps & ScriptCalls {
+/**
+ * Adds the handlers of script calls and, if the platform commits writes and messages together, of the messages of steps:
+ * a process with the tables and the workspaces handles them directly.
+ */
+export function withOwnCalls(deps: DocumentDeps): DocumentDeps & OwnCalls {
   return {
     ...deps,
+    ...(deps.outbox.atomic === true
+      ? {
+          conductHere: async (message) => {
+            await conduct(deps, message);
+          },
+        }
+      : {}),
     handleScriptCall: async (runId, query) => {
       const { handleScriptCall } = await import("../workflows/script-api/handle-script-call.ts");
       return handleScriptCall({ ...deps, handleDocumentCall: documentCallHandler(deps) }, runId, query);

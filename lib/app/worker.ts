@@ -11,6 +11,7 @@ import type { Queues } from "../platform/queues.ts";
 import type { Resources } from "../platform/resources.ts";
 import { readConfig } from "../settings/config.ts";
 import { llmKeys } from "../settings/llm.ts";
+import { isSelfContained } from "../workflows/evaluation/self-contained-scripts.ts";
 import { functionBaseFolders, makeBaseFolders } from "../workflows/installation/installation.ts";
 import { openRemote } from "../workflows/remote/open.ts";
 import { remoteSettings } from "../workflows/remote/settings.ts";
@@ -69,7 +70,11 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const lock = lockDataFolder(dataDir);
   let runner: Runner | undefined;
   try {
-    const started = await startRunner({ log, functionsModule: SCRIPT_LIBRARY });
+    const started = await startRunner({
+      log,
+      functionsModule: SCRIPT_LIBRARY,
+      isSelfContained,
+    });
     runner = started;
     const { commands, scripts } = started;
     const path = environment.WEFT_SECRETS_PATH || undefined;

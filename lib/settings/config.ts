@@ -1,6 +1,7 @@
 import type { Letterhead } from "../mail/mail.ts";
 import type { SmtpSettings } from "../mail/smtp.ts";
 import { type DocumentSettings, toDocumentSettings } from "./document-config.ts";
+import { type EffectiveSetting, effectiveSettings } from "./effective-settings.ts";
 import { type LlmSettings, toLlmSettings } from "./llm.ts";
 import { type OidcSettings, toOidcSettings } from "./oidc.ts";
 import { type Environment, readSettings } from "./read.ts";
@@ -35,6 +36,8 @@ export interface Config {
   /** Undefined if no tokens of an identity provider are accepted. */
   readonly oidc: OidcSettings | undefined;
   readonly mail: MailSettings;
+  /** All settings for operators, without secrets. */
+  readonly effectiveSettings: () => EffectiveSetting[];
 }
 
 export type Platform = SettingValues["WEFT_PLATFORM"];
@@ -112,6 +115,7 @@ export function readConfig(environment: Environment): Config {
     documents: toDocumentSettings(values),
     oidc: toOidcSettings(values),
     mail: toMailSettings(values),
+    effectiveSettings: () => effectiveSettings(environment),
   };
 }
 

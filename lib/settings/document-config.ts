@@ -72,6 +72,14 @@ export interface AttachmentSettings {
   readonly checkedBy: { readonly clamav: SocketAddress } | "workflow" | undefined;
 }
 
+/** The DocSpec server that converts Word documents. */
+export interface DocspecSettings {
+  /** `DOCSPEC_API_URL`. */
+  readonly apiUrl: string;
+  /** Time limit of a conversion. */
+  readonly timeoutMs: number;
+}
+
 export interface DocumentSettings {
   /** Email address of the user to whom the installation's access token belongs. */
   readonly ownerEmail: string;
@@ -109,6 +117,8 @@ export interface DocumentSettings {
   /** In lower case. */
   readonly mediaAuthOriginalUrlHeader: string;
   readonly attachments: AttachmentSettings;
+  /** Undefined if Weft converts Word documents itself. */
+  readonly docspec: DocspecSettings | undefined;
   /** Whether one session at a time may save while nobody is connected, and for how long after its last save. */
   readonly editLock: { readonly isEnabled: boolean; readonly holdMs: number };
   /** The API of a separate collaboration server. */
@@ -163,6 +173,10 @@ export function toDocumentSettings(values: SettingValues): DocumentSettings {
     sessions: { idleMs: values.SESSION_COOKIE_AGE * 1000, maxMs: values.SESSION_MAX_AGE * 1000 },
     mediaAuthOriginalUrlHeader: values.MEDIA_AUTH_ORIGINAL_URL_HEADER,
     attachments: attachmentSettings(values),
+    docspec:
+      values.DOCSPEC_API_URL === undefined
+        ? undefined
+        : { apiUrl: values.DOCSPEC_API_URL, timeoutMs: values.CONVERSION_API_TIMEOUT * 1000 },
     editLock: {
       isEnabled: values.COLLABORATION_WS_NOT_CONNECTED_READ_ONLY,
       holdMs: values.NO_WEBSOCKET_CACHE_TIMEOUT * 1000,

@@ -206,7 +206,7 @@ export const documentSettings = {
     type: fileExtensions,
     default: ".docx,.md",
     description:
-      "Extensions of files that may be imported, of .docx, .html, .htm, .markdown, .md, .txt and .zip",
+      "Extensions of files that may be imported, of .docx, .html, .htm, .markdown, .md, .odt, .txt and .zip",
   },
   CONVERSION_FILE_MAX_SIZE: {
     type: integer(1, 1_073_741_824),
@@ -375,18 +375,4 @@ export const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
   DJANGO_LANGUAGES: "LANGUAGES",
   DJANGO_LANGUAGE_CODE: "LANGUAGE_CODE",
   DJANGO_SERVER_TO_SERVER_API_TOKENS: "SERVER_TO_SERVER_API_TOKENS",
-};
-
-const namesOf = (isIncluded: (setting: Setting) => boolean): readonly string[] =>
-  Object.entries<Setting>(documentSettings)
-    .filter(([, setting]) => isIncluded(setting))
-    .map(([name]) => name);
-
-/**
- * The settings that the parameter store may hold for functions in Lambda: neither a parameter of the template nor
- * the environment of a function is a place for secrets, and functions have no files of the operator.
- */
-export const STORED_SETTINGS = {
-  values: namesOf(({ isSecret }) => isSecret === true),
-  files: namesOf(({ isPath }) => isPath === true),
 };

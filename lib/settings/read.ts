@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { documentSettings, RENAMED_SETTINGS } from "./document-settings.ts";
+import { CONSUMER_SETTINGS } from "./function-settings.ts";
 import { UNSUPPORTED_SETTINGS } from "./login-settings.ts";
 import type { Setting } from "./setting-types.ts";
 import { SECRETS, type SettingName, type SettingValues, settings } from "./settings.ts";
@@ -43,7 +44,7 @@ export function readSetting<Name extends SettingName>(
 }
 
 /** The settings in `DOCUMENT_SETTINGS`; a variable of the same name takes precedence. */
-function readBundle(text: string | undefined): Environment {
+export function readBundle(text: string | undefined): Environment {
   if (text === undefined || text.trim() === "") return {};
   let bundle: unknown;
   try {
@@ -64,6 +65,13 @@ function readBundle(text: string | undefined): Environment {
       );
   }
   return bundle as Environment;
+}
+
+/** The environment of a consumer in Lambda, with those of `DOCUMENT_SETTINGS` that consumers read. */
+export function consumerEnvironment(given: Environment): Environment {
+  const bundle = Object.entries(readBundle(given.DOCUMENT_SETTINGS));
+  const read = Object.fromEntries(bundle.filter(([name]) => CONSUMER_SETTINGS.has(name)));
+  return { ...read, ...given, DOCUMENT_SETTINGS: undefined };
 }
 
 function refuseRenamed(environment: Environment): void {

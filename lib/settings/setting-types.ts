@@ -20,6 +20,8 @@ export interface Setting {
   readonly acceptsEmpty?: true;
   /** Not accepted in DOCUMENT_SETTINGS; `<NAME>_FILE` may name a file that contains the value. */
   readonly isSecret?: true;
+  /** The value may contain secrets, so it is never shown. */
+  readonly isHidden?: true;
   /** The value is the path of a file. In Lambda, the parameter store holds the content of the file. */
   readonly isPath?: true;
   /** The parameter of template.yaml that sets it for functions in Lambda. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PRODUCT_VERSION } from "../product-version.ts";
 import { readConfig } from "./config.ts";
+import { consumerEnvironment } from "./read.ts";
 
 const read = (environment: Record<string, string> = {}) => readConfig(environment).documents;
 const pem = (pair: { privateKey: { export(options: object): string | Buffer } }) =>
@@ -167,6 +168,22 @@ describe("document settings", () => {
   it("may lack the key of a model on AWS, where only functions that use it read it", () => {
     const MISTRAL_SDK_BASE_URL = "https://models.example";
     expect(read({ MISTRAL_SDK_BASE_URL, WEFT_PLATFORM: "aws" }).models).toMatchObject({ apiKey: undefined });
+  });
+
+  it("of DOCUMENT_SETTINGS that consumers read are separate from those that require secrets", () => {
+    const DOCUMENT_SETTINGS = JSON.stringify({
+      DOCUMENT_IMAGE_MAX_SIZE: "5000",
+      COLLABORATION_API_URL: "https://live.example.org",
+    });
+    expect(() => read({ DOCUMENT_SETTINGS })).toThrow("COLLABORATION_SERVER_SECRET");
+    const { attachments, collaborationApi } = readConfig(
+      consumerEnvironment({ DOCUMENT_SETTINGS }),
+    ).documents;
+    expect({ maxBytes: attachments.maxBytes, collaborationApi }).toEqual({
+      maxBytes: 5000,
+      collaborationApi: undefined,
+    });
+    expect(() => consumerEnvironment({ DOCUMENT_SETTINGS: '{"PORT":"1"}' })).toThrow("remove PORT");
   });
 
   it("may be set together in DOCUMENT_SETTINGS, over which a variable takes precedence", () => {

@@ -67,6 +67,7 @@ const serviceSettings = {
   WEFT_ACCESS_TOKEN: {
     type: accessToken,
     description: "Access token of the owner; if it is not set, the first start creates one",
+    isHidden: true,
   },
   WEFT_PLATFORM: {
     type: oneOf("embedded", "aws"),
@@ -128,6 +129,18 @@ const serviceSettings = {
     description:
       "Whether attachments can be opened only after a workflow has called documents/attachment-verdict/ for them",
     parameter: { name: "AttachmentsCheckedByWorkflow" },
+  },
+  DOCSPEC_API_URL: {
+    type: url({ without: ["username", "password"], maxLength: 2000 }),
+    description:
+      "URL of a DocSpec server of version 3.0.0 or newer, such as http://docspec:4000/conversion, which then converts imported .docx files",
+    parameter: { name: "DocspecApiUrl" },
+  },
+  CONVERSION_API_TIMEOUT: {
+    type: integer(1, 45, "a number of seconds"),
+    default: "30",
+    description: "Seconds after which a conversion by DOCSPEC_API_URL fails",
+    parameter: { name: "ConversionApiTimeout" },
   },
   API_USERS_LIST_LIMIT: {
     type: integer(1, 100),
@@ -269,7 +282,7 @@ const serviceSettings = {
     type: text(2000),
     description:
       "Any of the settings below except secrets, as one JSON object of strings; a variable of its own takes precedence",
-    parameter: { name: "DocumentSettings", service: "documents", maxLength: 640 },
+    parameter: { name: "DocumentSettings", service: "documents", maxLength: 512 },
   },
 } satisfies Record<string, Setting>;
 

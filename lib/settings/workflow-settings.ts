@@ -67,6 +67,7 @@ export const workflowSettings = {
     default: "",
     description:
       "Additional providers, tried in order: a JSON array of {name, base_url, api_key or api_key_secret, model}",
+    isHidden: true,
     parameter: { name: "LlmProviders", service: "workflows", maxLength: 512 },
   },
   LLM_ALLOWED_HOSTS: {

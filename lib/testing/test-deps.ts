@@ -6,7 +6,7 @@ import { findFailedReceipts, queueEvent } from "../../localstack/queue-event.ts"
 import type { TemplateFunction, TemplateSource } from "../../localstack/template.ts";
 import { readTemplateOnce } from "../../localstack/template-cache.ts";
 import { composeDocumentDeps, type DocumentDeps } from "../app/compose.ts";
-import { type ScriptCalls, withScriptCalls } from "../app/local.ts";
+import { type OwnCalls, withOwnCalls } from "../app/local.ts";
 import { isUploadAllowed } from "../documents/content/upload-urls.ts";
 import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
@@ -81,7 +81,7 @@ export interface TestDepsOptions {
 }
 
 export interface TestDeps {
-  readonly deps: DocumentDeps & ScriptCalls;
+  readonly deps: DocumentDeps & OwnCalls;
   readonly clock: TestClock;
   /** Receives uploads, as the gateway does. */
   readonly uploads: UploadReceiver;
@@ -152,7 +152,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     ...(options.converter === undefined ? {} : { converter: options.converter }),
     ...(options.renderer === undefined ? {} : { renderer: options.renderer }),
   });
-  const deps = withScriptCalls(composed);
+  const deps = withOwnCalls(composed);
   const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);
   return {
     deps,

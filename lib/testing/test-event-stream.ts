@@ -94,10 +94,10 @@ export class TestEventStream implements AsyncDisposable {
   #parse(block: string): void {
     const fields = new Map(block.split("\n").map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
     if (fields.has("")) this.comments += 1;
-    const name = fields.get("event");
-    if (name === undefined) return;
     const id = fields.get("id");
     if (id !== undefined) this.lastId = id;
+    const name = fields.get("event");
+    if (name === undefined) return;
     this.events.push({ name, id, data: JSON.parse(fields.get("data") ?? "null") });
   }
 }

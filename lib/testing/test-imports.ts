@@ -18,7 +18,7 @@ import type { TestGateway } from "./test-gateway.ts";
 /** Settings with which every format is imported. */
 export const IMPORT_SETTINGS = {
   CONVERSION_UPLOAD_ENABLED: "true",
-  CONVERSION_FILE_EXTENSIONS_ALLOWED: ".docx,.md,.html,.txt,.zip",
+  CONVERSION_FILE_EXTENSIONS_ALLOWED: ".docx,.odt,.md,.html,.txt,.zip",
   API_DOCUMENT_THROTTLE_RATE: "off",
 } as const;
 
@@ -69,7 +69,7 @@ export async function zipOf(
 }
 
 /** A Word document with a heading, formatted text, links, nested lists, checklists, an image and a table. */
-export function wordDocument(sections = 1): Promise<Buffer> {
+export function wordDocument(sections = 1, image: Buffer = PNG): Promise<Buffer> {
   const numbering = {
     config: [
       {
@@ -95,7 +95,7 @@ export function wordDocument(sections = 1): Promise<Buffer> {
     new Paragraph("☑ done"),
     new Paragraph("☐ to do"),
     new Paragraph({
-      children: [new ImageRun({ type: "png", data: PNG, transformation: { width: 1, height: 1 } })],
+      children: [new ImageRun({ type: "png", data: image, transformation: { width: 1, height: 1 } })],
     }),
     new Table({
       rows: [

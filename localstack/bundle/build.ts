@@ -20,6 +20,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   "lib/platform/embedded/runner/commands.ts": "commands",
   "lib/platform/embedded/converter/main.ts": "converter",
   "lib/platform/embedded/renderer/main.ts": "renderer",
+  "lib/platform/embedded/full-text/main.ts": "full-text",
   "lib/platform/scripts/script-worker.ts": "script-worker",
   "lib/workflows/script-library/library.ts": "library",
 };
