@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { type ApiClient, createApiClient } from "../client/api.ts";
 import { readServerFile } from "../localstack/server-file.ts";
 import { CommandFailure, UsageError } from "./errors.ts";
 import type { ServerOptions } from "./options.ts";
@@ -56,22 +57,30 @@ export function findUrl(env: Environment, dataDir: string | undefined): string {
   return server?.url ?? `http://${env.HOST || "127.0.0.1"}:${env.PORT || "3000"}`;
 }
 
-export interface RequestOptions {
-  /** Sent as JSON; a string is sent unchanged, with `type` as its media type. */
-  readonly body?: unknown;
-  readonly type?: string;
-  readonly accept?: string;
+export interface ConnectionOptions {
+  /** Maximum time of a request, milliseconds. */
   readonly timeoutMs?: number;
 }
 
-/** Sends requests to a server; paths begin at its root. */
+export interface OpenOptions {
+  readonly accept: string;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Ends the request, also while its response is read; replaces the timeout. */
+  readonly signal?: AbortSignal;
+}
+
+/** Sends requests to a server. */
 export interface Connection {
   readonly url: string;
   readonly token: string;
-  /** Returns the response's JSON, undefined if it is empty. Throws ErrorResponse or NoResponse. */
-  request(method: string, path: string, options?: RequestOptions): Promise<unknown>;
-  /** Returns a successful response. Throws ErrorResponse or NoResponse. */
-  open(method: string, path: string, options?: RequestOptions): Promise<Response>;
+  /** The server's API. Its calls reject with ErrorResponse, or with NoResponse. */
+  readonly api: ApiClient;
+  /**
+   * Returns a successful response that is read while it is received, such as a file; the path begins at the server's
+   * root. Throws ErrorResponse or NoResponse.
+   */
+  open(path: string, options: OpenOptions): Promise<Response>;
 }
 
 /** The server responded with an error status. */
@@ -96,9 +105,10 @@ export interface ServerAddress extends FoundToken {
 }
 
 /** Connects to the server of the options, else of the environment. Throws UsageError and CommandFailure. */
-export function connect(options: ServerOptions): Connection {
+export function connect(options: ServerOptions, connectionOptions?: ConnectionOptions): Connection {
   const env = serverEnvironment(options);
-  return connectTo({ url: findUrl(env, options.dataDir), ...findToken(env, options.dataDir) }, env);
+  const address = { url: findUrl(env, options.dataDir), ...findToken(env, options.dataDir) };
+  return connectTo(address, env, connectionOptions);
 }
 
 /** The environment with `--url` and `--token` in place of its variables. Throws UsageError. */
@@ -115,9 +125,8 @@ export function serverEnvironment({ url, token }: ServerOptions): Environment {
 /** Connects like `connect`, but returns undefined if the server is not running. */
 export async function connectIfRunning(options: ServerOptions): Promise<Connection | undefined> {
   try {
-    const connection = connect(options);
-    await connection.open("GET", "/health", { timeoutMs: HEALTH_TIMEOUT_MS });
-    return connection;
+    await connect(options, { timeoutMs: HEALTH_TIMEOUT_MS }).api.GET("/health");
+    return connect(options);
   } catch (error) {
     // Another program may be listening at the default address.
     if (error instanceof CommandFailure) return undefined;
@@ -125,12 +134,18 @@ export async function connectIfRunning(options: ServerOptions): Promise<Connecti
   }
 }
 
-export function connectTo({ url, token, source }: ServerAddress, env: Environment): Connection {
+export function connectTo(
+  { url, token, source }: ServerAddress,
+  env: Environment,
+  { timeoutMs = REQUEST_TIMEOUT_MS }: ConnectionOptions = {},
+): Connection {
   // Set in steps: the number of runs that led to this call.
   const hop = env.WEFT_HOP ?? "";
-  const commonHeaders = { authorization: `Bearer ${token}`, ...(hop === "" ? {} : { "weft-hop": hop }) };
-  const open: Connection["open"] = async (method, path, options = {}) => {
-    const response = await send(url, path, method, commonHeaders, options);
+  const headers = { authorization: `Bearer ${token}`, ...(hop === "" ? {} : { "weft-hop": hop }) };
+  const send = async (request: Request, signal: AbortSignal): Promise<Response> => {
+    const response = await fetch(request, { signal }).catch((error: unknown) => {
+      throw noResponse(url, error);
+    });
     if (response.ok) return response;
     throw new ErrorResponse(
       response.status,
@@ -141,18 +156,27 @@ export function connectTo({ url, token, source }: ServerAddress, env: Environmen
   return {
     url,
     token,
-    open,
-    request: async (method, path, options) => {
-      const text = await readBody(await open(method, path, options), url);
-      if (text === "") return undefined;
-      const body = parseJson(text);
-      if (typeof body === "object" && body !== null) return body;
-      throw new CommandFailure(
-        `The server at ${url} is not Weft: ${method} ${path} did not return JSON.`,
-        NAME_SERVER_HINT,
-      );
-    },
+    api: createApiClient({
+      origin: url,
+      headers: () => headers,
+      fetch: async (request) => readJson(request, await send(request, AbortSignal.timeout(timeoutMs)), url),
+    }),
+    open: (path, { accept, headers: own, signal = AbortSignal.timeout(timeoutMs) }) =>
+      send(new Request(`${url}${path}`, { headers: { ...headers, ...own, accept } }), signal),
   };
+}
+
+/** The response, with a body that was received completely and is JSON. Throws NoResponse and CommandFailure. */
+async function readJson(request: Request, response: Response, server: string): Promise<Response> {
+  const text = await readBody(response, server);
+  if (text === "") return new Response(null, { status: 204 });
+  const body = parseJson(text);
+  if (typeof body === "object" && body !== null) return Response.json(body);
+  const { pathname } = new URL(request.url);
+  throw new CommandFailure(
+    `The server at ${server} is not Weft: ${request.method} ${pathname} did not return JSON.`,
+    NAME_SERVER_HINT,
+  );
 }
 
 /** The message of either service's error format; of several field errors, the first. */
@@ -167,30 +191,12 @@ function reasonOf(body: unknown): string {
   return typeof text === "string" ? printable(`${field}: ${text}`) : "no reason given";
 }
 
-async function send(
-  server: string,
-  path: string,
-  method: string,
-  commonHeaders: Readonly<Record<string, string>>,
-  { body, type, accept, timeoutMs = REQUEST_TIMEOUT_MS }: RequestOptions,
-): Promise<Response> {
-  const headers: Record<string, string> = { ...commonHeaders, ...(accept === undefined ? {} : { accept }) };
-  if (body !== undefined) headers["content-type"] = type ?? "application/json";
-  const content = typeof body === "string" ? body : JSON.stringify(body);
-  try {
-    return await fetch(`${server}${path}`, {
-      method,
-      headers,
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(content === undefined ? {} : { body: content }),
-    });
-  } catch (error) {
-    const { cause, name } = error as { cause?: NodeJS.ErrnoException; name?: string };
-    throw new NoResponse(
-      `Weft does not respond at ${server} (${cause?.code ?? cause?.message ?? name}).`,
-      "Start it with `npx weft start`, or name the server with --url or WEFT_URL.",
-    );
-  }
+function noResponse(server: string, error: unknown): NoResponse {
+  const { cause, name } = error as { cause?: NodeJS.ErrnoException; name?: string };
+  return new NoResponse(
+    `Weft does not respond at ${server} (${cause?.code ?? cause?.message ?? name}).`,
+    "Start it with `npx weft start`, or name the server with --url or WEFT_URL.",
+  );
 }
 
 /** Reads a response to its end. Throws NoResponse if the connection breaks. */

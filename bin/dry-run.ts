@@ -1,7 +1,9 @@
-import { type Connection, readBody } from "./connection.ts";
+import { dataOf } from "../client/api.ts";
+import type { Connection } from "./connection.ts";
 import { CommandFailure } from "./errors.ts";
 import { colorize } from "./table.ts";
 import { printable, terminal } from "./terminal.ts";
+import type { RunRequest } from "./workflow-requests.ts";
 
 interface Plan {
   readonly dry_run?: boolean;
@@ -25,14 +27,14 @@ interface PlannedStep {
 /** Prints what a run would do. Throws CommandFailure if the server does not support `dry_run`: it would start the run. */
 export async function printDryRun(
   connection: Connection,
-  body: Readonly<Record<string, unknown>>,
+  body: RunRequest,
   { json }: { readonly json?: boolean },
 ): Promise<void> {
-  const openapi = await connection.open("GET", "/openapi.json");
-  if (!(await readBody(openapi, connection.url)).includes('"dry_run"'))
+  const openapi = await dataOf(connection.api.GET("/openapi.json"));
+  if (!JSON.stringify(openapi).includes('"dry_run"'))
     throw new CommandFailure("This server does not support dry runs.", "Nothing was started.");
   const request = { body: { ...body, dry_run: true } };
-  const plan = (await connection.request("POST", "/automation/runs", request)) as Plan;
+  const plan = (await dataOf(connection.api.POST("/automation/runs", request))) as unknown as Plan;
   if (json === true) {
     terminal.out(`${JSON.stringify(plan)}\n`);
     return;

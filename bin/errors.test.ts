@@ -60,6 +60,10 @@ describe("an invalid command line", () => {
     ],
     [["emit", "a.b", "--data", "{"], "--data must be a JSON object."],
     [["emit", "a.b", "--data", "null"], "--data must be a JSON object."],
+    [
+      ["emit", "a.b", "--file", "events.jsonl"],
+      "--file emits the events of a file: no topic and no options of an event may be given.",
+    ],
     [["runs", "--url", "ftp://x"], "--url must be an http or https URL, not 'ftp://x'."],
     [["logs"], "Missing required argument 'run'."],
     [

@@ -91,16 +91,33 @@ export const paramOption = (description: string): Option =>
     },
   );
 
-/** Builds a query string: option `runId` becomes parameter `run_id`. */
-export function queryString(options: object, names: readonly string[]): string {
-  const query = new URLSearchParams();
-  for (const name of names) {
+/** Fields of which those that may be undefined are optional. */
+type Given<Fields> = {
+  [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
+} & {
+  [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
+};
+
+/** The fields of a request's body that the options set. */
+export const givenFields = <Fields extends object>(fields: Fields): Given<Fields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>;
+
+/**
+ * The query parameters of a call that the options set: option `runId` is parameter `run_id`, an entry of `param` is
+ * parameter `param.<key>`.
+ */
+export function queryOf<Query>(options: object, names: readonly string[]): Query {
+  const parameters = names.flatMap((name): [string, unknown][] => {
     const value: unknown = Reflect.get(options, name);
-    if (value === undefined) continue;
-    query.set(
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      String(value),
-    );
-  }
-  return query.size === 0 ? "" : `?${query}`;
+    if (value === undefined) return [];
+    const parameter = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    if (typeof value !== "object" || value === null) return [[parameter, value]];
+    const entries = Object.entries(value).map(([key, one]) => [`${parameter}.${key}`, one]);
+    return [[parameter, Object.fromEntries(entries)]];
+  });
+  return Object.fromEntries(parameters) as Query;
 }
+
+/** The parameters of a list: its filters, and its page. */
+export const listQuery = <Query>(options: object, filters: readonly string[]): Query =>
+  queryOf(options, [...filters, "limit", "offset"]);

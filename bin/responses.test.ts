@@ -93,6 +93,46 @@ describe("weft logs", () => {
   });
 });
 
+describe("weft runs", () => {
+  test("filters by params, error and time", async () => {
+    respond = () => ({ body: { data: [], pagination: { total: 0 } } });
+    const filters = [
+      "-p",
+      "depth=3",
+      "-p",
+      "a b=c=d",
+      "--error",
+      "no route",
+      "--started-after",
+      "2026-01-02",
+    ];
+    expect((await command(["runs", ...filters])).code).toBe(0);
+    expect(requests()).toEqual([
+      "GET /automation/runs?error=no+route&started_after=2026-01-02&param.depth=3&param.a+b=c%3Dd",
+    ]);
+  });
+
+  test("cancels and repeats several runs with one request, and fails if one of them could not be", async () => {
+    const ok = (id: string) => ({ id, ok: true, run_id: `${id}-new`, error: "" });
+    const failed = { id: "x", ok: false, run_id: "", error: "Run not found" };
+    respond = ({ line }) => ({
+      body: { results: line.endsWith("cancel") ? [ok("a"), failed] : [ok("a"), ok("b")] },
+    });
+    expect(await command(["runs", "cancel", "a", "x"])).toEqual({
+      code: 1,
+      out: "a-new\n",
+      error: "weft: 1 of 2 runs could not be handled:\nx: Run not found\n",
+    });
+    expect(await command(["runs", "rerun", "a", "b", "-p", "depth=3"])).toEqual({
+      code: 0,
+      out: "a-new\nb-new\n",
+      error: "",
+    });
+    expect(requests()).toEqual(["POST /automation/runs/cancel", "POST /automation/runs/rerun"]);
+    expect(bodies()).toEqual([{ ids: ["a", "x"] }, { ids: ["a", "b"], params: { depth: "3" } }]);
+  });
+});
+
 describe("weft schedules", () => {
   const row = {
     id: "sch_1",
@@ -278,6 +318,36 @@ describe("weft run", () => {
       1,
       "weft: 1 of 3 runs failed.\nTo see the output of its steps: weft logs 2\n",
     ]);
+  });
+
+  test("learns from the stream of events which of many runs have ended", async () => {
+    const ids = Array.from({ length: 25 }, (_, at) => `r${at + 1}`);
+    const at = "2026-01-01T00:00:00Z";
+    let isLastRead = false;
+    const event = (topic: string, run_id: string): string =>
+      `id: 1\nevent: event\ndata: ${JSON.stringify({ topic, run_id })}\n\n`;
+    respond = ({ line }) => {
+      if (line.includes("/workflows/")) return workflow;
+      if (line.startsWith("POST")) return { status: 202, body: { run_id: "r1", run_ids: ids } };
+      if (line.includes("/event-logs/stream")) {
+        const headers = { "content-type": "text/event-stream" };
+        return { headers, body: event("run.completed", "another") + event("run.completed", "r25") };
+      }
+      const id = /runs\/(r\d+)/.exec(line)?.[1] ?? "";
+      isLastRead ||= id === "r25";
+      // The others end when the last one, which polling would not reach, was read.
+      const status = isLastRead ? "completed" : "running";
+      const times = { created_at: at, started_at: at, completed_at: at };
+      const run = { run_id: id, target: id, workflow_name: "scan", status, error_message: "", ...times };
+      return { body: { data: run } };
+    };
+    const { code, out } = await command(["run", "scan", ...ids.flatMap((id) => ["-t", id])]);
+    expect(code).toBe(0);
+    expect(out.split("\n").filter((line) => line.includes("completed"))).toHaveLength(25);
+    expect(requests().filter((line) => line.includes("/event-logs/stream"))[0]).toBe(
+      "GET /automation/event-logs/stream?workflow_name=scan",
+    );
+    expect(requests().filter((line) => line.endsWith("/runs/another"))).toEqual([]);
   });
 
   test("shows what a run would do, and sends no request to a server without dry runs", async () => {

@@ -1,6 +1,7 @@
-import { type Connection, connect } from "./connection.ts";
+import type { ApiClient } from "../client/api.ts";
+import { connect } from "./connection.ts";
 import { CommandFailure } from "./errors.ts";
-import { queryString, type ServerOptions } from "./options.ts";
+import type { ServerOptions } from "./options.ts";
 import { type Column, table } from "./table.ts";
 import { terminal } from "./terminal.ts";
 
@@ -9,19 +10,18 @@ export interface Page<Row> {
   readonly pagination: { readonly total: number };
 }
 
-/** Reads a page of a list. Throws CommandFailure if the response is not one. */
-export async function readPage<Row>(connection: Connection, path: string): Promise<Page<Row>> {
-  const response = (await connection.request("GET", path)) as Partial<Page<Row>> | undefined;
-  if (!Array.isArray(response?.data)) throw unexpectedResponse("a list");
-  const { data, pagination } = response as Page<Row>;
-  return { data, pagination: pagination ?? { total: data.length } };
+/** The body of a response that is a page of a list. Throws CommandFailure if it is not one. */
+export async function readPage<Row>(response: Promise<{ data?: Page<Row> }>): Promise<Page<Row>> {
+  const { data: page } = await response;
+  if (!Array.isArray(page?.data)) throw unexpectedResponse("a list");
+  return { data: page.data, pagination: page.pagination ?? { total: page.data.length } };
 }
 
-/** Reads the `data` of a response. Throws CommandFailure if it has none. */
-export async function readData<Data>(connection: Connection, path: string): Promise<Data> {
-  const response = (await connection.request("GET", path)) as { data?: Data } | undefined;
-  if (response?.data === undefined) throw unexpectedResponse("a record");
-  return response.data;
+/** The `data` of a response's body. Throws CommandFailure if it has none. */
+export async function readData<Data>(response: Promise<{ data?: { data: Data } }>): Promise<Data> {
+  const { data: body } = await response;
+  if (body?.data === undefined) throw unexpectedResponse("a record");
+  return body.data;
 }
 
 export const unexpectedResponse = (expected: string): CommandFailure =>
@@ -32,21 +32,16 @@ export const unexpectedResponse = (expected: string): CommandFailure =>
 
 /** Prints one page of a list and the total, or the response as JSON. */
 export async function printList<Row>(
-  list: {
-    readonly path: string;
-    /** Options that the server filters by. */
-    readonly filters: readonly string[];
-    readonly columns: readonly Column<Row>[];
-  },
+  columns: readonly Column<Row>[],
   options: ServerOptions,
+  list: (api: ApiClient) => Promise<{ data?: Page<Row> }>,
 ): Promise<void> {
-  const query = queryString(options, [...list.filters, "limit", "offset"]);
-  const page = await readPage<Row>(connect(options), `${list.path}${query}`);
+  const page = await readPage(list(connect(options).api));
   if (options.json === true) {
     terminal.out(`${JSON.stringify(page)}\n`);
     return;
   }
-  if (page.data.length > 0) terminal.out(table(list.columns, page.data, terminal.width));
+  if (page.data.length > 0) terminal.out(table(columns, page.data, terminal.width));
   terminal.error(`${page.data.length} of ${page.pagination.total}\n`);
 }
 

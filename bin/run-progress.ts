@@ -1,43 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { dataOf, type Schemas } from "../client/api.ts";
 import { type Connection, NoResponse } from "./connection.ts";
+import { readStream, type StreamEvent } from "./event-stream.ts";
 import { readData } from "./responses.ts";
 import { colorize, formatDuration, statusColor, truncate } from "./table.ts";
 import { printable, terminal } from "./terminal.ts";
 
-/** A run in the server's responses, which have more fields. */
-export interface RunRecord {
-  readonly run_id: string;
-  readonly workflow_name: string;
-  readonly target: string;
-  readonly workspace: string;
-  readonly status: string;
-  readonly error_message: string;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-  readonly created_at: string;
-  readonly trigger_type: string;
-  readonly total_steps: number;
-  readonly completed_steps: number;
-}
-
-export interface StepRecord {
-  readonly id: string;
-  readonly module: string;
-  readonly step_name: string;
-  readonly step_type: string;
-  readonly status: string;
-  readonly attempt: number;
-  readonly output: string;
-  readonly output_truncated: boolean;
-  readonly error_message: string;
-  readonly duration_ms: number;
-  readonly started_at: string;
-}
+export type RunRecord = Schemas["Run"];
+export type StepRecord = Schemas["StepResult"];
 
 export const FINISHED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "skipped"]);
-const RUNS = "/automation/runs";
 const POLL_FIRST_MS = 50;
 const POLL_MAX_MS = 500;
+/** Several runs are also read from time to time: some may have ended before the stream was open. */
+const ENDS_POLL_MS = 2_000;
 /** Runs that one poll reads. */
 const RUNS_PER_POLL = 20;
 /** A server that restarts responds again within this time. */
@@ -47,7 +23,17 @@ const TYPE_WIDTH = 14;
 const DEFAULT_SCREEN_WIDTH = 80;
 const ERASE_LINE = "\r\u001b[2K";
 
-export const runPath = (id: string): string => `${RUNS}/${encodeURIComponent(id)}`;
+export const runPath = (id: string): string => `/automation/runs/${encodeURIComponent(id)}`;
+
+export const readRun = ({ api }: Connection, id: string): Promise<RunRecord> =>
+  readData(api.GET("/automation/runs/{id}", { params: { path: { id } } }));
+
+export const readSteps = ({ api }: Connection, id: string): Promise<readonly StepRecord[]> =>
+  readData(api.GET("/automation/runs/{id}/steps", { params: { path: { id } } }));
+
+export async function cancelRun({ api }: Connection, id: string): Promise<unknown> {
+  return dataOf(api.DELETE("/automation/runs/{id}", { params: { path: { id } } }));
+}
 
 /** What to print while runs are in progress. */
 export interface ProgressOptions {
@@ -67,12 +53,19 @@ export async function followRuns(
   const statusLine = createStatusLine(options);
   let interval = POLL_FIRST_MS;
   let noResponseSince: number | undefined;
+  const [only = ""] = ids.length === 1 ? ids : [];
+  using streams = new DisposableStack();
+  let changes = only === "" ? undefined : streams.use(watchRun(connection, only));
+  const ended = new Set<string>();
   while (finished.size < ids.length) {
     try {
-      for (const id of ids.filter((each) => !finished.has(each)).slice(0, RUNS_PER_POLL)) {
-        const run = await readData<RunRecord>(connection, runPath(id));
+      const unfinished = ids.filter((each) => !finished.has(each));
+      const reported = unfinished.filter((each) => ended.has(each));
+      for (const id of reported.length > 0 ? reported : unfinished.slice(0, RUNS_PER_POLL)) {
+        const run = await readRun(connection, id);
+        if (only === "") changes ??= streams.use(watchEnds(connection, run.workflow_name, ids, ended));
         if (ids.length === 1 && !options.isQuiet) {
-          const steps = await readData<StepRecord[]>(connection, `${runPath(id)}/steps`);
+          const steps = await readSteps(connection, id);
           statusLine.clear();
           for (const step of steps) printFinishedStep(step, run, printed, options);
           if (!FINISHED.has(run.status)) statusLine.show(formatStatus(run, steps));
@@ -88,11 +81,87 @@ export async function followRuns(
         throw error;
     }
     if (finished.size === ids.length) break;
+    if (changes?.isOpen === true) {
+      // Changes that happen together are read together.
+      const pollMs = only === "" ? ENDS_POLL_MS : POLL_MAX_MS;
+      await Promise.all([sleep(POLL_FIRST_MS), Promise.race([changes.next(), sleep(pollMs)])]);
+      continue;
+    }
     await sleep(interval);
     interval = Math.min(POLL_MAX_MS, interval * 1.3);
   }
   statusLine.clear();
   return ids.flatMap((id) => finished.get(id) ?? []);
+}
+
+interface RunChanges extends Disposable {
+  /** False before the stream is open, and if the server has none: the run is then read from time to time. */
+  readonly isOpen: boolean;
+  /** Resolves when the run has changed since the last call. */
+  next(): Promise<void>;
+}
+
+/** Follows a run's stream. */
+const watchRun = (connection: Connection, id: string): RunChanges =>
+  watchStream(connection, `${runPath(id)}/stream?log=false`, ({ name }) =>
+    name === "end" ? "end" : "change",
+  );
+
+const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
+
+/** Follows the events of a workflow's runs, and adds the ids of those that have ended. */
+function watchEnds(
+  connection: Connection,
+  workflow: string,
+  ids: readonly string[],
+  ended: Set<string>,
+): RunChanges {
+  const awaited = new Set(ids);
+  const query = new URLSearchParams({ workflow_name: workflow });
+  return watchStream(connection, `/automation/event-logs/stream?${query}`, ({ name, data }) => {
+    if (name !== "event") return "other";
+    const { topic, run_id } = data as Schemas["EventLogRecord"];
+    if (!ENDS.has(topic) || !awaited.has(run_id)) return "other";
+    ended.add(run_id);
+    return "change";
+  });
+}
+
+/** Follows a stream; `judge` decides what an event means. */
+function watchStream(
+  connection: Connection,
+  path: string,
+  judge: (event: StreamEvent) => "change" | "end" | "other",
+): RunChanges {
+  const controller = new AbortController();
+  let isOpen = false;
+  let change = Promise.withResolvers<void>();
+  const watch = async (): Promise<void> => {
+    const { signal } = controller;
+    for await (const event of readStream(connection, path, { signal })) {
+      isOpen = true;
+      const meaning = judge(event);
+      if (meaning !== "other") change.resolve();
+      if (meaning === "end") return;
+    }
+  };
+  watch()
+    // Requests for the run itself report what is wrong.
+    .catch(() => {})
+    .finally(() => {
+      isOpen = false;
+      change.resolve();
+    });
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    next: async () => {
+      await change.promise;
+      change = Promise.withResolvers<void>();
+    },
+    [Symbol.dispose]: () => controller.abort(),
+  };
 }
 
 const STATUS_SYMBOLS: Readonly<Record<string, string>> = {

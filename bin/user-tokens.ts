@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { dataOf } from "../client/api.ts";
 import type { TokenRecord, TokenRequest } from "../lib/documents/users/tokens.ts";
 import { readServerFile } from "../localstack/server-file.ts";
 import {
@@ -9,10 +10,8 @@ import {
   serverEnvironment,
 } from "./connection.ts";
 import { CommandFailure } from "./errors.ts";
-import type { ServerOptions } from "./options.ts";
+import { givenFields, type ServerOptions } from "./options.ts";
 import { readData } from "./responses.ts";
-
-const PATH = "/api/v1.0/access-tokens";
 
 export interface CreatedToken {
   readonly token: string;
@@ -49,11 +48,11 @@ async function findConnection(options: ServerOptions): Promise<Connection | unde
   return connectIfRunning(options);
 }
 
-const tokensOfServer = (connection: Connection): UserTokens => ({
-  create: async (body) => (await connection.request("POST", PATH, { body })) as CreatedToken,
-  list: () => readData<readonly TokenRecord[]>(connection, PATH),
+const tokensOfServer = ({ api }: Connection): UserTokens => ({
+  create: (body) => dataOf(api.POST("/api/v1.0/access-tokens", { body: givenFields(body) })),
+  list: () => readData(api.GET("/api/v1.0/access-tokens")),
   revoke: async (id) => {
-    await connection.request("DELETE", `${PATH}/${encodeURIComponent(id)}`);
+    await api.DELETE("/api/v1.0/access-tokens/{id}", { params: { path: { id } } });
   },
 });
 

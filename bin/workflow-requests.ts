@@ -1,37 +1,19 @@
+import { dataOf, type Schemas } from "../client/api.ts";
+import type { paths } from "../client/api-types.ts";
 import { type Connection, ErrorResponse } from "./connection.ts";
 import { CommandFailure } from "./errors.ts";
 import { readData } from "./responses.ts";
 import type { WorkflowFile } from "./workflow-files.ts";
 
-export const WORKFLOWS = "/automation/workflows";
-
-/** A workflow in the server's list. */
-export interface WorkflowRecord {
-  readonly name: string;
-  readonly kind: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  readonly revision: number;
-  readonly step_count: number;
-  readonly module_count: number;
-  readonly trigger_count: number;
-  readonly updated_at: string;
-}
-
-export interface SavedWorkflow {
-  readonly name: string;
-  readonly kind: string;
-  readonly revision: number;
-  readonly warnings: readonly string[];
-}
+/** The body of a request that starts runs. */
+export type RunRequest = NonNullable<
+  paths["/automation/runs"]["post"]["requestBody"]
+>["content"]["application/json"];
 
 /** Reads a stored workflow. Throws CommandFailure, with a similar name, if there is none. */
-export async function readWorkflow<Workflow extends { name: string; kind: string }>(
-  connection: Connection,
-  name: string,
-): Promise<Workflow> {
+export async function readWorkflow({ api }: Connection, name: string): Promise<Schemas["WorkflowDetail"]> {
   try {
-    return await readData<Workflow>(connection, `${WORKFLOWS}/${encodeURIComponent(name)}`);
+    return await readData(api.GET("/automation/workflows/{name}", { params: { path: { name } } }));
   } catch (error) {
     if (!(error instanceof ErrorResponse) || error.status !== 404) throw error;
     const similar = / Did you mean .*$/.exec(error.reason)?.[0] ?? "";
@@ -43,10 +25,18 @@ export async function readWorkflow<Workflow extends { name: string; kind: string
 }
 
 /** Stores the workflow of a file. Throws CommandFailure, with the file's path, if it is not valid. */
-export async function saveFile(connection: Connection, { path, text }: WorkflowFile): Promise<SavedWorkflow> {
+export async function saveFile(
+  { api }: Connection,
+  { path, text }: WorkflowFile,
+): Promise<Schemas["SavedWorkflow"]> {
   try {
-    const options = { body: text, type: "application/yaml" };
-    return (await connection.request("POST", WORKFLOWS, options)) as SavedWorkflow;
+    return await dataOf(
+      api.POST("/automation/workflows", {
+        body: text,
+        headers: { "content-type": "application/yaml" },
+        bodySerializer: (yaml: unknown) => yaml as string,
+      }),
+    );
   } catch (error) {
     if (!(error instanceof ErrorResponse) || error.status !== 400) throw error;
     throw new CommandFailure(`${path}: ${error.reason}`, "`weft validate` lists all errors of a file.");

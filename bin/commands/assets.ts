@@ -1,39 +1,36 @@
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { dataOf, type Schemas } from "../../client/api.ts";
 import { WeftCommand } from "../command.ts";
 import { type Connection, connect, incompleteResponse } from "../connection.ts";
 import { CommandFailure } from "../errors.ts";
 import { readPlainText } from "../files.ts";
-import { addPageOptions, addServerOptions, choice, queryString, type ServerOptions } from "../options.ts";
+import {
+  addPageOptions,
+  addServerOptions,
+  choice,
+  listQuery,
+  queryOf,
+  type ServerOptions,
+} from "../options.ts";
 import { printList, printResponse } from "../responses.ts";
 import { type Column, formatTime } from "../table.ts";
 import { printable, terminal } from "../terminal.ts";
 
-const ASSETS = "/automation/assets";
 const FILTERS = ["workspace", "assetType", "source", "statusCode", "search"] as const;
 /** Less than the server's limit for a request body. */
 const CHUNK_BYTES_MAX = 1024 * 1024;
 const IMPORT_TIMEOUT_MS = 120_000;
 const EXPORT_TIMEOUT_MS = 600_000;
 
-interface AssetRecord {
-  readonly asset_value: string;
-  readonly asset_type: string;
-  readonly workspace: string;
-  readonly source: string;
-  readonly status_code?: number;
-  readonly title?: string;
-  readonly last_seen_at: string;
-}
-
-const COLUMNS: readonly Column<AssetRecord>[] = [
+const COLUMNS: readonly Column<Schemas["Asset"]>[] = [
   { header: "ASSET", value: ({ asset_value }) => asset_value, canShrink: true },
   { header: "TYPE", value: ({ asset_type }) => asset_type },
   { header: "WORKSPACE", value: ({ workspace }) => workspace, canShrink: true },
   { header: "SOURCE", value: ({ source }) => source, canShrink: true },
   { header: "CODE", value: ({ status_code }) => String(status_code ?? ""), align: "right" },
-  { header: "TITLE", value: ({ title = "" }) => title, canShrink: true },
+  { header: "TITLE", value: ({ title }) => String(title ?? ""), canShrink: true },
   { header: "SEEN", value: ({ last_seen_at }) => formatTime(last_seen_at), canShrink: true },
 ];
 
@@ -55,9 +52,12 @@ const addFilterOptions = (command: WeftCommand): WeftCommand =>
 
 addPageOptions(
   addFilterOptions(assets.defaultCommand("list").description("List assets, newest first")),
-).action((_options, command: WeftCommand) =>
-  printList<AssetRecord>({ path: ASSETS, filters: FILTERS, columns: COLUMNS }, command.optsWithGlobals()),
-);
+).action((_options, command: WeftCommand) => {
+  const options = command.optsWithGlobals<ServerOptions>();
+  return printList(COLUMNS, options, (api) =>
+    api.GET("/automation/assets", { params: { query: listQuery<object>(options, FILTERS) } }),
+  );
+});
 
 assets
   .command("import <file...>")
@@ -72,7 +72,7 @@ assets
   )
   .action(async (paths: string[], _options, command: WeftCommand) => {
     const options = command.optsWithGlobals<ServerOptions>();
-    const connection = connect(options);
+    const connection = connect(options, { timeoutMs: IMPORT_TIMEOUT_MS });
     for (const path of paths) await importFile(connection, path, options);
   });
 
@@ -80,21 +80,18 @@ addFilterOptions(assets.command("export").description("Export all assets that ma
   .option("-o, --out <file>", "File to write (default: standard output)")
   .action((_options, command: WeftCommand) => exportCsv(command.optsWithGlobals()));
 
-interface ImportResult {
-  readonly lines: number;
-  readonly assets: { readonly discovered: number; readonly updated: number; readonly unchanged: number };
-  readonly vulnerabilities: { readonly found: number; readonly known: number };
-  readonly skipped: number;
-  readonly errors: readonly { readonly line: number; readonly message: string }[];
-}
+type ImportResult = Schemas["ImportAnswer"];
 
-async function importFile(connection: Connection, path: string, options: ServerOptions): Promise<void> {
-  const query = queryString(options, ["workspace", "format", "source"]);
+async function importFile({ api }: Connection, path: string, options: ServerOptions): Promise<void> {
+  const request = {
+    params: { query: queryOf<object>(options, ["workspace", "format", "source"]) },
+    headers: { "content-type": "text/plain" },
+    bodySerializer: (text: unknown) => text as string,
+  };
   let total: ImportResult | undefined;
   let linesBefore = 0;
   for (const chunk of splitAtLines(readPlainText(path))) {
-    const request = { body: chunk, type: "text/plain", timeoutMs: IMPORT_TIMEOUT_MS };
-    const result = (await connection.request("POST", `${ASSETS}/import${query}`, request)) as ImportResult;
+    const result = await dataOf(api.POST("/automation/assets/import", { ...request, body: chunk }));
     const errors = result.errors.map((error) => ({ ...error, line: error.line + linesBefore }));
     total = total === undefined ? { ...result, errors } : add(total, { ...result, errors });
     linesBefore += chunk.split("\n").length - 1;
@@ -143,10 +140,9 @@ function* splitAtLines(text: string): Generator<string> {
 }
 
 async function exportCsv(options: ServerOptions & { readonly out?: string }): Promise<void> {
-  const connection = connect(options);
-  const path = `${ASSETS}/export${queryString(options, FILTERS)}`;
-  const request = { accept: "text/csv", timeoutMs: EXPORT_TIMEOUT_MS };
-  const response = await connection.open("GET", path, request);
+  const connection = connect(options, { timeoutMs: EXPORT_TIMEOUT_MS });
+  const query = new URLSearchParams(queryOf<Record<string, string>>(options, FILTERS));
+  const response = await connection.open(`/automation/assets/export?${query}`, { accept: "text/csv" });
   if (response.body === null) return;
   const content = Readable.fromWeb(response.body);
   const { out: file } = options;

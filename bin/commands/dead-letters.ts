@@ -1,20 +1,13 @@
+import type { Schemas } from "../../client/api.ts";
 import { WeftCommand } from "../command.ts";
 import { type Connection, connect } from "../connection.ts";
 import { CommandFailure, UsageError } from "../errors.ts";
-import { addPageOptions, addServerOptions, queryString, type ServerOptions } from "../options.ts";
-import { readPage } from "../responses.ts";
+import { addPageOptions, addServerOptions, listQuery, type ServerOptions } from "../options.ts";
+import { type Page, readPage } from "../responses.ts";
 import { printable, terminal } from "../terminal.ts";
 
-const DEAD_LETTERS = "/automation/dead-letters";
 const REDRIVE_PAGE_SIZE = 100;
 const ERROR_CHARS_MAX = 100;
-
-interface DeadLetter {
-  readonly id: string;
-  readonly queue: string;
-  readonly error: string;
-  readonly received_at: string;
-}
 
 export const deadLetters = addServerOptions(new WeftCommand("dead-letters"))
   .description("List messages that failed at every delivery, or redrive them to their queue")
@@ -34,8 +27,7 @@ deadLetters
   .action((id: string | undefined, _options, command: WeftCommand) => redrive(id, command.optsWithGlobals()));
 
 async function list(options: ServerOptions): Promise<void> {
-  const path = `${DEAD_LETTERS}${queryString(options, ["limit", "offset"])}`;
-  const page = await readPage<DeadLetter>(connect(options), path);
+  const page = await readDeadLetters(connect(options), listQuery(options, []));
   if (options.json === true) {
     terminal.out(`${JSON.stringify(page)}\n`);
     return;
@@ -59,7 +51,7 @@ async function redrive(
   const failed: { id: string; error: string }[] = [];
   for (const each of ids) {
     try {
-      await connection.request("POST", `${DEAD_LETTERS}/${encodeURIComponent(each)}/redrive`);
+      await connection.api.POST("/automation/dead-letters/{id}/redrive", { params: { path: { id: each } } });
       redriven.push(each);
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error;
@@ -74,12 +66,17 @@ async function redrive(
     );
 }
 
+const readDeadLetters = (
+  { api }: Connection,
+  query: { limit?: number; offset?: number },
+): Promise<Page<Schemas["DeadLetter"]>> =>
+  readPage(api.GET("/automation/dead-letters", { params: { query } }));
+
 /** Reads all ids before the first is redriven, so that a message that fails again is not redriven twice. */
 async function readAllIds(connection: Connection): Promise<string[]> {
   const ids = new Set<string>();
   for (let offset = 0; ; offset += REDRIVE_PAGE_SIZE) {
-    const query = queryString({ limit: REDRIVE_PAGE_SIZE, offset }, ["limit", "offset"]);
-    const { data } = await readPage<DeadLetter>(connection, `${DEAD_LETTERS}${query}`);
+    const { data } = await readDeadLetters(connection, { limit: REDRIVE_PAGE_SIZE, offset });
     for (const { id } of data) ids.add(id);
     if (data.length < REDRIVE_PAGE_SIZE) return [...ids];
   }

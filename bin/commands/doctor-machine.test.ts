@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
+import { startTestDocspec } from "../../lib/testing/test-docspec.ts";
 import { writeServerFile } from "../../localstack/server-file.ts";
 import { type Check, checkMachine } from "./doctor-machine.ts";
 
@@ -46,6 +47,16 @@ test("a machine before the first start is well", async () => {
     "ok",
   ]);
   expect(data?.text).toContain("is created by the first start");
+});
+
+test("says which scripts have no font for PDFs, and what to do", async () => {
+  const { fonts } = await examine();
+  if (fonts?.level === "ok") expect(fonts.text).toContain("Latin, Greek, Cyrillic, CJK, Arabic and emoji");
+  else {
+    expect(fonts).toMatchObject({ level: "warn", hint: expect.stringContaining("fonts-noto-cjk") });
+    // Typst itself contains these.
+    expect(fonts?.text).not.toMatch(/Latin|Greek|Cyrillic/);
+  }
 });
 
 test("warns if bash is missing", async () => {
@@ -164,5 +175,20 @@ test("the collaboration server of the settings is asked while no server runs", a
   expect((await examine(settings)).collaboration).toMatchObject({
     level: "fail",
     hint: "set the same secret in both.",
+  });
+});
+
+test("the server of DOCSPEC_API_URL is reported with its version, and only if it is set", async () => {
+  expect((await examine()).conversion).toBeUndefined();
+  await using docspec = await startTestDocspec([]);
+  expect((await examine({ DOCSPEC_API_URL: docspec.url })).conversion).toMatchObject({
+    level: "ok",
+    text: expect.stringContaining("3.0.0"),
+  });
+  docspec.setVersion(2);
+  expect((await examine({ DOCSPEC_API_URL: docspec.url })).conversion).toMatchObject({
+    level: "fail",
+    text: expect.stringContaining("before 3.0.0"),
+    hint: "upgrade DocSpec to 3.0.0 or newer.",
   });
 });

@@ -3,7 +3,9 @@ import { accessSync, constants, existsSync, type Stats, statfsSync, statSync } f
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { checkCollaborationApi } from "../../lib/documents/connections/live-connections.ts";
+import { checkDocspec } from "../../lib/documents/imports/docspec.ts";
 import { readConfig } from "../../lib/settings/config.ts";
+import type { DocspecSettings } from "../../lib/settings/document-config.ts";
 import { readServerFile } from "../../localstack/server-file.ts";
 import { findUrl } from "../connection.ts";
 import type { Terminal } from "../terminal.ts";
@@ -39,6 +41,8 @@ export async function checkMachine(env: Environment, dataDir: string): Promise<C
     server,
     await checkPort(env, server.level === "ok"),
     await checkCollaboration(env, server.level === "ok" ? findUrl(env, dataDir) : undefined),
+    ...(await checkConversion(env)),
+    await checkFonts(),
   ];
 }
 
@@ -175,16 +179,46 @@ async function checkCollaboration(env: Environment, url: string | undefined): Pr
   const found = url === undefined ? await checkSeparate(env) : await readCollaboration(url);
   if (found === undefined) return { name, level: "ok", text: "starts with the server" };
   const { advice, rooms } = found;
-  if (advice !== undefined) {
-    const [text = "", hint = ""] = advice.split(/: (?=[^:]*$)/);
-    return { name, level: "fail", text, hint };
-  }
+  if (advice !== undefined) return { name, level: "fail", ...toHint(advice) };
   if (url === undefined || rooms === undefined)
     return { name, level: "ok", text: "the separate server responds, and its keys are the same" };
   const address = `${url.replace(/^http/, "ws")}/collaboration/ws/`;
   if (await acceptsSockets(address)) return { name, level: "ok", text: `${address} accepts connections` };
   const hint = "let proxies in front of the server pass on upgrade requests; until then, editors use HTTP";
   return { name, level: "warn", text: `${address} accepts no WebSocket connections`, hint };
+}
+
+/** Checks the server of DOCSPEC_API_URL, if it is set. */
+async function checkConversion(env: Environment): Promise<Check[]> {
+  const name = "conversion";
+  let docspec: DocspecSettings | undefined;
+  try {
+    ({ docspec } = readConfig(env).documents);
+  } catch {
+    // Another check reports the invalid setting.
+  }
+  if (docspec === undefined) return [];
+  const advice = await checkDocspec(docspec);
+  if (advice !== undefined) return [{ name, level: "fail", ...toHint(advice) }];
+  return [{ name, level: "ok", text: "DocSpec 3.0.0 or newer converts .docx files" }];
+}
+
+/** Checks whether an exported PDF can show each script. */
+async function checkFonts(): Promise<Check> {
+  const name = "fonts";
+  // Imported here because the compiler of PDFs takes a moment to load.
+  const { missingScripts } = await import("../../lib/export/fonts.ts");
+  const missing = await missingScripts();
+  if (missing.length === 0)
+    return { name, level: "ok", text: "PDFs can show Latin, Greek, Cyrillic, CJK, Arabic and emoji" };
+  const hint = "install fonts: sudo apt-get install fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji";
+  return { name, level: "warn", text: `PDFs show boxes for: ${missing.join(", ")}`, hint };
+}
+
+/** Splits a sentence that says what to do after its last colon. */
+function toHint(advice: string): { readonly text: string; readonly hint: string } {
+  const [text = "", hint = ""] = advice.split(/: (?=[^:]*$)/);
+  return { text, hint };
 }
 
 interface Collaboration {

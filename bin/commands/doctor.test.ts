@@ -37,7 +37,7 @@ describe("weft doctor --aws", () => {
     for (const [name, { source }] of Object.entries(LIMITS))
       expect(out).toMatch(new RegExp(`^ +${name} .*${source}`, "m"));
     expect(out).toMatch(/itemBytes +409,600 +not measured +bytes +DynamoDB\n/);
-    expect(out).toMatch(/infra\/stacks\/workflows\.yaml +\d{2,3} +\d{2} +0 +\d{2} /);
+    expect(out).toMatch(/infra\/stacks\/workflows\.yaml +\d{2,3} +\d{2,3} +0 +\d{2} /);
     expect(out).toContain("Everything fits the limits of AWS.");
     expect(out).not.toContain("\u001b[");
   });
@@ -124,7 +124,7 @@ describe("weft doctor", () => {
   it("exits with 1 if a check fails", async () => {
     await writeFile(join(folder, "access-token"), "t\n", { mode: 0o644 });
     const { code, out, error } = await doctor();
-    expect([code, error]).toEqual([1, "weft: 1 of 9 checks failed.\n"]);
+    expect([code, error]).toEqual([1, "weft: 1 of 10 checks failed.\n"]);
     expect(out).toMatch(/^fail {2}token .*readable by other users \(0644\)\n +chmod 600 /m);
   });
 

@@ -1,33 +1,16 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "commander";
+import type { Schemas } from "../../client/api.ts";
 import { WeftCommand } from "../command.ts";
 import { type Connection, connect } from "../connection.ts";
-import { addServerOptions, choice, queryString, type ServerOptions, wholeNumber } from "../options.ts";
-import { printList, readPage } from "../responses.ts";
+import { readStream } from "../event-stream.ts";
+import { addServerOptions, choice, listQuery, queryOf, type ServerOptions, wholeNumber } from "../options.ts";
+import { printList } from "../responses.ts";
 import { type Column, formatTime, table } from "../table.ts";
 import { terminal } from "../terminal.ts";
 
-const EVENTS = "/automation/event-logs";
 const FILTERS = ["topic", "name", "source", "workspace", "runId", "workflowName", "processed"] as const;
-const POLL_MS = 500;
-const PAGE_SIZE = 100;
-/** Older events are skipped if more pages than this arrive between two polls. */
-const PAGES_PER_POLL_MAX = 50;
-const REMEMBERED_IDS_MAX = 10_000;
 
-interface EventRecord {
-  readonly id: number;
-  readonly event_id: string;
-  readonly topic: string;
-  readonly name: string;
-  readonly source: string;
-  readonly workspace: string;
-  readonly workflow_name: string;
-  readonly data: string;
-  readonly processed: boolean;
-  readonly error: string;
-  readonly created_at: string;
-}
+type EventRecord = Schemas["EventLogRecord"];
 
 const COLUMNS: readonly Column<EventRecord>[] = [
   { header: "ID", value: ({ id }) => String(id), align: "right" },
@@ -55,7 +38,10 @@ export const events = addServerOptions(
     .option("--workflow-name <name>", "Events of this workflow")
     .addOption(choice("--processed <boolean>", "Whether workflows have handled them", ["true", "false"]))
     .addOption(
-      wholeNumber("--limit <count>", "Maximum number to show (default: 20; with -f, earlier events: 0)"),
+      wholeNumber(
+        "--limit <count>",
+        "Maximum number to show (default: 20; with -f, earlier events: 0, at most 1000)",
+      ),
     )
     .addOption(wholeNumber("--offset <count>", "Number to skip (default: 0)")),
 )
@@ -64,57 +50,27 @@ export const events = addServerOptions(
   .action((options: EventsOptions) =>
     options.follow === true
       ? follow(connect(options), options)
-      : printList<EventRecord>({ path: EVENTS, filters: FILTERS, columns: COLUMNS }, options),
+      : printList(COLUMNS, options, (api) =>
+          api.GET("/automation/event-logs", { params: { query: listQuery<object>(options, FILTERS) } }),
+        ),
   );
 
 /** Prints new events until the process ends. */
 async function follow(connection: Connection, options: EventsOptions): Promise<void> {
-  const printedIds = new Set<string>();
-  for (const { event_id } of await readNew(connection, options, printedIds, 1)) printedIds.add(event_id);
-  if ((options.limit ?? 0) > 0) {
-    const path = `${EVENTS}${queryString(options, [...FILTERS, "limit"])}`;
-    const { data } = await readPage<EventRecord>(connection, path);
-    printEvents(data.toReversed(), options);
-  }
-  for (;;) {
-    await sleep(POLL_MS);
-    const found = await readNew(connection, options, printedIds, PAGES_PER_POLL_MAX);
-    for (const { event_id } of found) printedIds.add(event_id);
-    printEvents(found.toReversed(), options);
-    for (const id of printedIds) {
-      if (printedIds.size <= REMEMBERED_IDS_MAX) break;
-      printedIds.delete(id);
-    }
+  const parameters = queryOf<Record<string, string>>({ ...options, last: options.limit }, [
+    ...FILTERS,
+    "last",
+  ]);
+  const path = `/automation/event-logs/stream?${new URLSearchParams(parameters)}`;
+  const onLost = (error: Error): void => terminal.error(`${error.message} Trying again.\n`);
+  for await (const { name, data } of readStream(connection, path, { onLost })) {
+    if (name === "event") printEvent(data as EventRecord, options);
+    else if (name === "removed")
+      terminal.error("Events that were not printed have been removed by retention.\n");
   }
 }
 
-/** Reads the events that have not been printed, newest first. */
-async function readNew(
-  connection: Connection,
-  options: EventsOptions,
-  printedIds: ReadonlySet<string>,
-  maxPages: number,
-): Promise<EventRecord[]> {
-  const query = new URLSearchParams(queryString(options, FILTERS));
-  const found: EventRecord[] = [];
-  for (let page = 0; page < maxPages; page += 1) {
-    query.set("limit", String(PAGE_SIZE));
-    query.set("offset", String(page * PAGE_SIZE));
-    const { data } = await readPage<EventRecord>(connection, `${EVENTS}?${query}`);
-    const unseen = data.filter(
-      ({ event_id }) => !printedIds.has(event_id) && !found.some((event) => event.event_id === event_id),
-    );
-    found.push(...unseen);
-    if (unseen.length < data.length || data.length < PAGE_SIZE) break;
-  }
-  return found;
-}
-
-function printEvents(found: readonly EventRecord[], { json }: EventsOptions): void {
-  if (json === true) {
-    for (const event of found) terminal.out(`${JSON.stringify(event)}\n`);
-  } else if (found.length > 0) {
-    const [, ...lines] = table(COLUMNS, found, terminal.width).split("\n");
-    terminal.out(lines.join("\n"));
-  }
+function printEvent(event: EventRecord, { json }: EventsOptions): void {
+  if (json === true) terminal.out(`${JSON.stringify(event)}\n`);
+  else terminal.out(table(COLUMNS, [event], terminal.width).split("\n").slice(1).join("\n"));
 }

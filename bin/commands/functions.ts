@@ -1,20 +1,20 @@
+import { dataOf, type Schemas } from "../../client/api.ts";
 import { WeftCommand } from "../command.ts";
 import { connect } from "../connection.ts";
 import { readText } from "../files.ts";
-import { addServerOptions, type Params, paramOption, queryString, type ServerOptions } from "../options.ts";
+import {
+  addServerOptions,
+  givenFields,
+  type Params,
+  paramOption,
+  queryOf,
+  type ServerOptions,
+} from "../options.ts";
 import { printResponse, unexpectedResponse } from "../responses.ts";
 import { type Column, table } from "../table.ts";
 import { printable, terminal } from "../terminal.ts";
 
-const FUNCTIONS = "/automation/functions";
-
-interface FunctionRecord {
-  readonly signature: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-}
-
-const COLUMNS: readonly Column<FunctionRecord>[] = [
+const COLUMNS: readonly Column<Schemas["Function"]>[] = [
   { header: "FUNCTION", value: ({ signature }) => signature, canShrink: true },
   { header: "GROUP", value: ({ tags }) => tags.join(", ") },
   { header: "DESCRIPTION", value: ({ description }) => description, canShrink: true },
@@ -40,12 +40,10 @@ functions
   .action((script: string, _options, command: WeftCommand) => evaluate(script, command.optsWithGlobals()));
 
 async function list(options: ServerOptions): Promise<void> {
-  const path = `${FUNCTIONS}${queryString(options, ["group", "search"])}`;
-  const response = (await connect(options).request("GET", path)) as {
-    functions?: readonly FunctionRecord[];
-  };
-  if (!Array.isArray(response?.functions)) throw unexpectedResponse("a list");
-  const rows = response.functions as readonly FunctionRecord[];
+  const query = queryOf<object>(options, ["group", "search"]);
+  const response = await dataOf(connect(options).api.GET("/automation/functions", { params: { query } }));
+  const rows = response?.functions;
+  if (!Array.isArray(rows)) throw unexpectedResponse("a list");
   printResponse(response, rows.length === 0 ? "" : table(COLUMNS, rows, terminal.width), options);
 }
 
@@ -56,11 +54,8 @@ interface EvalOptions extends ServerOptions {
 
 async function evaluate(scriptOrDash: string, options: EvalOptions): Promise<void> {
   const script = scriptOrDash === "-" ? readText("-") : scriptOrDash;
-  const body = { script, params: options.param ?? {}, target: options.target };
-  const response = (await connect(options).request("POST", `${FUNCTIONS}/eval`, { body })) as {
-    readonly result: unknown;
-    readonly logs?: readonly { readonly level: string; readonly message: string }[];
-  };
+  const body = givenFields({ script, params: options.param ?? {}, target: options.target });
+  const response = await dataOf(connect(options).api.POST("/automation/functions/eval", { body }));
   const { result, logs = [] } = response;
   for (const { level, message } of logs) terminal.error(`${level}: ${printable(message)}\n`);
   const text = typeof result === "string" ? result : (JSON.stringify(result, null, 2) ?? "undefined");

@@ -3,8 +3,7 @@ import { WeftCommand } from "../command.ts";
 import { type Connection, connect, ErrorResponse, readBody } from "../connection.ts";
 import { CommandFailure } from "../errors.ts";
 import { addServerOptions, type ServerOptions, wholeNumber } from "../options.ts";
-import { readData } from "../responses.ts";
-import { FINISHED, type RunRecord, runPath } from "../run-progress.ts";
+import { FINISHED, readRun, runPath } from "../run-progress.ts";
 import { terminal } from "../terminal.ts";
 
 const POLL_MS = 500;
@@ -57,7 +56,7 @@ interface LogChunk {
 
 async function readChunk(connection: Connection, id: string, query: string): Promise<LogChunk> {
   try {
-    const response = await connection.open("GET", `${runPath(id)}/log${query}`, { accept: "text/plain" });
+    const response = await connection.open(`${runPath(id)}/log${query}`, { accept: "text/plain" });
     const next = response.headers.get("x-next-offset");
     const status = response.headers.get("x-run-status") ?? "";
     const log = await readBody(response, connection.url);
@@ -66,7 +65,7 @@ async function readChunk(connection: Connection, id: string, query: string): Pro
     if (!(error instanceof ErrorResponse) || error.status !== 404 || error.reason !== "Not found")
       throw error;
     // The route does not exist, unlike a run that does not exist: that has another message.
-    await readData<RunRecord>(connection, runPath(id));
+    await readRun(connection, id);
     throw new CommandFailure(
       "This server does not provide logs: it is older than this command.",
       `To see the output of the run's steps: weft runs steps ${id}`,

@@ -1,3 +1,4 @@
+import { dataOf } from "../../client/api.ts";
 import type { Preferences } from "../../lib/workflows/schema/types.ts";
 import { WeftCommand } from "../command.ts";
 import {
@@ -16,6 +17,7 @@ import { onInterrupt } from "../interrupts.ts";
 import {
   addServerOptions,
   choice,
+  givenFields,
   type Params,
   paramOption,
   repeatable,
@@ -24,19 +26,19 @@ import {
 } from "../options.ts";
 import { addRepeatOptions, type RepeatOptions, repeatInterval, waitForNextRun } from "../repeat.ts";
 import { reportOutcome } from "../run-outcome.ts";
-import { followRuns, runPath } from "../run-progress.ts";
+import { cancelRun, followRuns } from "../run-progress.ts";
 import { terminal } from "../terminal.ts";
 import { isWorkflowFile, readWithDependencies } from "../workflow-files.ts";
-import { readWorkflow, saveFile } from "../workflow-requests.ts";
+import { type RunRequest, readWorkflow, saveFile } from "../workflow-requests.ts";
 
-const PRIORITIES = ["low", "normal", "high", "critical"];
+const PRIORITIES = ["low", "normal", "high", "critical"] as const;
 
 interface RunOptions extends ServerOptions, RepeatOptions {
   readonly target?: readonly string[];
   readonly targets?: string;
   readonly param?: Params;
   readonly workspace?: string;
-  readonly priority?: string;
+  readonly priority?: (typeof PRIORITIES)[number];
   readonly concurrency?: number;
   readonly timeout?: number;
   readonly output?: boolean;
@@ -85,16 +87,20 @@ export const run = addServerOptions(
     else await runWithoutServer(workflow, body, options);
   });
 
-type RunRequest = Readonly<Record<string, unknown>>;
-
 /** Throws CommandFailure if the file of targets cannot be read. */
 function runRequest(options: RunOptions): RunRequest {
   const { targets: file, workspace, priority, concurrency, timeout } = options;
   const targets = [...(options.target ?? []), ...(file === undefined ? [] : readTargets(file))];
   if (file !== undefined && targets.length === 0) throw new CommandFailure(`${file} contains no target.`);
   const targetFields = targets.length > 1 ? { targets } : { target: targets[0] };
-  // JSON.stringify omits undefined fields.
-  return { ...targetFields, params: options.param ?? {}, workspace, priority, concurrency, timeout };
+  return givenFields({
+    ...targetFields,
+    params: options.param ?? {},
+    workspace,
+    priority,
+    concurrency,
+    timeout,
+  });
 }
 
 interface RunTask {
@@ -140,17 +146,11 @@ async function runWithoutServer(workflow: string, body: RunRequest, options: Run
   }
 }
 
-interface StoredWorkflow {
-  readonly name: string;
-  readonly kind: string;
-  readonly definition?: { readonly preferences?: Preferences };
-}
-
 async function runWorkflow(task: RunTask, options: RunOptions): Promise<void> {
   const { connection } = task;
   const storedName = task.isFile ? (await storeFile(connection, task.workflow)).name : task.workflow;
-  const { name, kind, definition } = await readWorkflow<StoredWorkflow>(connection, storedName);
-  const { preferences = {} } = definition ?? {};
+  const { name, kind, definition } = await readWorkflow(connection, storedName);
+  const { preferences = {} } = (definition ?? {}) as { readonly preferences?: Preferences };
   const body = { [kind]: name, ...task.body };
   if (options.dryRun === true) {
     await printDryRun(connection, body, options);
@@ -171,10 +171,7 @@ async function runOnce(
   { connection, body, isTemporary = false }: RunTask,
   { isQuiet, output, detach }: RunOptions & { readonly isQuiet: boolean },
 ): Promise<void> {
-  const started = (await connection.request("POST", "/automation/runs", { body })) as {
-    readonly run_id: string;
-    readonly run_ids?: readonly string[];
-  };
+  const started = await dataOf(connection.api.POST("/automation/runs", { body }));
   const ids = started.run_ids ?? [started.run_id];
   if (detach === true) {
     terminal.out(isQuiet ? `${JSON.stringify(started)}\n` : ids.map((id) => `${id}\n`).join(""));
@@ -209,7 +206,7 @@ async function storeFile(connection: Connection, path: string): Promise<{ name: 
 async function cancelAll(connection: Connection, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     try {
-      await connection.request("DELETE", runPath(id));
+      await cancelRun(connection, id);
     } catch (error) {
       if (!(error instanceof ErrorResponse) && !(error instanceof NoResponse)) throw error;
     }

@@ -1,3 +1,4 @@
+import { type ApiClient, dataOf, type Schemas } from "../../client/api.ts";
 import { WeftCommand } from "../command.ts";
 import { connect } from "../connection.ts";
 import { UsageError } from "../errors.ts";
@@ -5,6 +6,8 @@ import {
   addPageOptions,
   addServerOptions,
   choice,
+  givenFields,
+  listQuery,
   type Params,
   paramOption,
   type ServerOptions,
@@ -12,28 +15,9 @@ import {
 import { printList, printResponse, readData } from "../responses.ts";
 import { type Column, fieldList, formatParams, formatTime } from "../table.ts";
 
-const SCHEDULES = "/automation/schedules";
-const TYPES = ["cron", "event", "watch", "manual"];
+const TYPES = ["cron", "event", "watch", "manual"] as const;
 
-interface ScheduleRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly workflow_name: string;
-  readonly target: string;
-  readonly workspace: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly trigger_type: string;
-  readonly schedule: string;
-  readonly event_topic: string;
-  readonly watch_path: string;
-  readonly is_enabled: boolean;
-  readonly last_run: string | null;
-  readonly next_run: string | null;
-  readonly run_count: number;
-  readonly timezone?: string;
-  readonly misfire?: string;
-  readonly error?: string;
-}
+type ScheduleRecord = Schemas["Schedule"];
 
 const condition = ({ schedule, event_topic, watch_path }: ScheduleRecord): string =>
   schedule || event_topic || watch_path;
@@ -54,8 +38,6 @@ const COLUMNS: readonly Column<ScheduleRecord>[] = [
   { header: "NEXT", value: ({ next_run }) => formatTime(next_run), canShrink: true },
 ];
 
-const schedulePath = (id: string): string => `${SCHEDULES}/${encodeURIComponent(id)}`;
-
 export const schedules = addServerOptions(new WeftCommand("schedules"))
   .description("List, create, enable, disable, trigger and delete schedules")
   .example("weft schedules", "lists the schedules with their next run")
@@ -73,12 +55,11 @@ addPageOptions(
     .option("--workflow-name <name>", "Schedules of this workflow")
     .addOption(choice("--trigger-type <type>", "Schedules of this type", TYPES))
     .addOption(choice("--enabled <boolean>", "Whether they are enabled", ["true", "false"])),
-).action((_options, command: WeftCommand) =>
-  printList<ScheduleRecord>(
-    { path: SCHEDULES, filters: ["workflowName", "triggerType", "enabled"], columns: COLUMNS },
-    command.optsWithGlobals(),
-  ),
-);
+).action((_options, command: WeftCommand) => {
+  const options = command.optsWithGlobals<ServerOptions>();
+  const query = listQuery<object>(options, ["workflowName", "triggerType", "enabled"]);
+  return printList(COLUMNS, options, (api) => api.GET("/automation/schedules", { params: { query } }));
+});
 
 schedules
   .command("show <id>")
@@ -107,27 +88,43 @@ schedules
   .option("--disabled", "Create it disabled")
   .action((name: string, _options, command: WeftCommand) => create(name, command.optsWithGlobals()));
 
-addAction("enable", "POST", "Enable a schedule", "enabled");
-addAction("disable", "POST", "Disable a schedule", "disabled");
-addAction("trigger", "POST", "Trigger a schedule now, even if it is disabled", "triggered");
-addAction("delete", "DELETE", "Delete a schedule", "deleted");
+addAction("enable <id>", "Enable a schedule", "enabled", (api, request) =>
+  api.POST("/automation/schedules/{id}/enable", request),
+);
+addAction("disable <id>", "Disable a schedule", "disabled", (api, request) =>
+  api.POST("/automation/schedules/{id}/disable", request),
+);
+addAction("trigger <id>", "Trigger a schedule now, even if it is disabled", "triggered", (api, request) =>
+  api.POST("/automation/schedules/{id}/trigger", request),
+);
+addAction("delete <id>", "Delete a schedule", "deleted", (api, request) =>
+  api.DELETE("/automation/schedules/{id}", request),
+);
 
-function addAction(name: string, method: string, description: string, done: string): void {
+function addAction(
+  usage: string,
+  description: string,
+  done: string,
+  act: (
+    api: ApiClient,
+    request: { params: { path: { id: string } } },
+  ) => Promise<{ data?: { message: string; run_id?: string } | undefined }>,
+): void {
   schedules
-    .command(`${name} <id>`)
+    .command(usage)
     .description(description)
     .action(async (id: string, _options, command: WeftCommand) => {
       const options = command.optsWithGlobals<ServerOptions>();
-      const path = method === "DELETE" ? schedulePath(id) : `${schedulePath(id)}/${name}`;
-      const response = await connect(options).request(method, path);
-      const { run_id } = (response ?? {}) as { run_id?: string };
+      const response = await dataOf(act(connect(options).api, { params: { path: { id } } }));
+      const run_id = response?.run_id;
       const run = run_id === undefined ? "" : `  run ${run_id}`;
       printResponse(response, `${done} ${id}${run}\n`, options);
     });
 }
 
 async function show(id: string, options: ServerOptions): Promise<void> {
-  const schedule = await readData<ScheduleRecord>(connect(options), schedulePath(id));
+  const { api } = connect(options);
+  const schedule = await readData(api.GET("/automation/schedules/{id}", { params: { path: { id } } }));
   const details = fieldList([
     ["id", schedule.id],
     ["name", schedule.name],
@@ -162,8 +159,7 @@ interface CreateOptions extends ServerOptions {
 }
 
 async function create(name: string, options: CreateOptions): Promise<void> {
-  // JSON.stringify omits undefined fields.
-  const body = {
+  const body = givenFields({
     name,
     workflow_name: options.workflow,
     trigger_type: triggerType(options),
@@ -176,19 +172,17 @@ async function create(name: string, options: CreateOptions): Promise<void> {
     workspace: options.workspace,
     enabled: options.disabled !== true,
     params: options.param ?? {},
-  };
-  const response = (await connect(options).request("POST", SCHEDULES, { body })) as { data: ScheduleRecord };
-  const { id, next_run } = response.data;
+  });
+  const schedule = await readData(connect(options).api.POST("/automation/schedules", { body }));
+  const { id, next_run } = schedule;
   const next = next_run === null ? "" : `  next run ${formatTime(next_run)}`;
-  printResponse(response.data, `created ${id}${next}\n`, options);
+  printResponse(schedule, `created ${id}${next}\n`, options);
 }
 
-function triggerType({ cron, topic, watch, manual }: CreateOptions): string {
-  const types = Object.entries({ cron, event: topic, watch, manual }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const [[type] = [""]] = types;
-  if (types.length !== 1)
+function triggerType({ cron, topic, watch, manual }: CreateOptions): (typeof TYPES)[number] {
+  const conditions = { cron, event: topic, watch, manual };
+  const [type, ...others] = TYPES.filter((each) => conditions[each] !== undefined);
+  if (type === undefined || others.length > 0)
     throw new UsageError("schedules create requires one of --cron, --topic, --watch and --manual.");
   return type;
 }

@@ -1,13 +1,14 @@
+import { dataOf, type Schemas } from "../../client/api.ts";
 import { WeftCommand } from "../command.ts";
 import { connect } from "../connection.ts";
-import { addPageOptions, addServerOptions, choice, type ServerOptions } from "../options.ts";
+import { addPageOptions, addServerOptions, choice, listQuery, type ServerOptions } from "../options.ts";
 import { printList, printResponse } from "../responses.ts";
 import { type Column, fieldList, formatTime } from "../table.ts";
 import { terminal } from "../terminal.ts";
 import { listWorkflowFiles, readWithDependencies } from "../workflow-files.ts";
-import { readWorkflow, saveFile, WORKFLOWS, type WorkflowRecord } from "../workflow-requests.ts";
+import { readWorkflow, saveFile } from "../workflow-requests.ts";
 
-const COLUMNS: readonly Column<WorkflowRecord>[] = [
+const COLUMNS: readonly Column<Schemas["Workflow"]>[] = [
   { header: "NAME", value: ({ name }) => name },
   { header: "KIND", value: ({ kind }) => kind },
   {
@@ -20,12 +21,6 @@ const COLUMNS: readonly Column<WorkflowRecord>[] = [
   { header: "UPDATED", value: ({ updated_at }) => formatTime(updated_at), canShrink: true },
   { header: "DESCRIPTION", value: ({ description }) => description, canShrink: true },
 ];
-
-interface WorkflowDetail extends WorkflowRecord {
-  readonly yaml: string;
-  readonly file_path: string;
-  readonly required_params: readonly string[];
-}
 
 interface ShowOptions extends ServerOptions {
   readonly yaml?: boolean;
@@ -44,12 +39,14 @@ addPageOptions(
     .addOption(choice("--kind <kind>", "Workflows of this kind", ["module", "flow"]))
     .option("--tags <tags>", "Workflows with any of these tags, separated by commas")
     .option("--search <text>", "Workflows whose name or description contains the text"),
-).action((_options, command: WeftCommand) =>
-  printList<WorkflowRecord>(
-    { path: WORKFLOWS, filters: ["kind", "tags", "search"], columns: COLUMNS },
-    command.optsWithGlobals(),
-  ),
-);
+).action((_options, command: WeftCommand) => {
+  const options = command.optsWithGlobals<ServerOptions>();
+  return printList(COLUMNS, options, (api) =>
+    api.GET("/automation/workflows", {
+      params: { query: listQuery<object>(options, ["kind", "tags", "search"]) },
+    }),
+  );
+});
 
 workflows
   .command("show <name>")
@@ -67,13 +64,13 @@ workflows
   .description("Delete a workflow and its triggers")
   .action(async (name: string, _options, command: WeftCommand) => {
     const options = command.optsWithGlobals<ServerOptions>();
-    const path = `${WORKFLOWS}/${encodeURIComponent(name)}`;
-    const response = await connect(options).request("DELETE", path);
+    const { api } = connect(options);
+    const response = await dataOf(api.DELETE("/automation/workflows/{name}", { params: { path: { name } } }));
     printResponse(response, `deleted ${name}\n`, options);
   });
 
 async function show(name: string, options: ShowOptions): Promise<void> {
-  const workflow = await readWorkflow<WorkflowDetail>(connect(options), name);
+  const workflow = await readWorkflow(connect(options), name);
   if (options.yaml === true) {
     terminal.out(workflow.yaml);
     return;

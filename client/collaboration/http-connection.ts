@@ -210,9 +210,9 @@ export class HttpConnection {
   /** A state vector that is too long for a URL is left out: the whole content is received then. */
   #query(values: Record<string, string>): string {
     const { state_vector: vector, ...others } = values;
-    const short = vector === undefined || vector.length > 4_000 ? others : values;
-    const generation = this.#generation === undefined ? {} : { generation: `${this.#generation}` };
-    return `?${new URLSearchParams({ ...short, ...generation })}`;
+    const query = new URLSearchParams(vector === undefined || vector.length > 4_000 ? others : values);
+    if (this.#generation !== undefined) query.set("generation", `${this.#generation}`);
+    return `?${query}`;
   }
 
   #handle({ name, data }: StreamEvent): void {

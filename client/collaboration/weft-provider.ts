@@ -14,6 +14,8 @@ export interface WeftProviderOptions {
   readonly document: Y.Doc;
   /** The generation of the content that the document has already, such as from a cache. */
   readonly generation?: number;
+  /** Number of changes in the document that the server may not have, such as from a cache. */
+  readonly unsynced?: number;
   /** Headers of each request: a bearer token, or the CSRF token of a session. */
   readonly headers?: () => Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
@@ -92,6 +94,7 @@ export class WeftProvider extends Events<ProviderEvents> {
     super();
     this.#options = options;
     this.#generation = options.generation;
+    this.#unsynced = options.unsynced ?? 0;
     this.#awareness = new LastingAwareness(options.document);
     this.awareness = this.#awareness;
     options.document.on("update", this.#onUpdate);
@@ -100,6 +103,11 @@ export class WeftProvider extends Events<ProviderEvents> {
 
   get status(): ConnectionStatus {
     return this.#status;
+  }
+
+  /** The generation of the content; undefined until it is known. */
+  get generation(): number | undefined {
+    return this.#generation;
   }
 
   get unsyncedChanges(): number {
