@@ -1,0 +1,36 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { dataOf } from "../../client/api.ts";
+import { api } from "./client.ts";
+import { useLogChanges } from "./log-changes.ts";
+
+/** The first part of the key of every query about notifications. */
+export const NOTIFICATIONS = "notifications";
+
+/** Events of documents, which others are notified of. */
+const CHANGES = { source: "documents" };
+/** Time after an event in which its notifications are written, milliseconds. */
+const WRITTEN_AFTER_MS = 1_500;
+/** How often notifications are read, milliseconds. */
+const REFRESH_MS = 60_000;
+
+/** Number of unread notifications; 0 until it is known. */
+export function useUnreadCount(): number {
+  const client = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useLogChanges(CHANGES, () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      void client.invalidateQueries({ queryKey: [NOTIFICATIONS] });
+    }, WRITTEN_AFTER_MS);
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    useQuery({
+      queryKey: [NOTIFICATIONS, "count"],
+      refetchInterval: REFRESH_MS,
+      queryFn: ({ signal }) =>
+        dataOf(api.GET("/api/v1.0/notifications", { params: { query: { page_size: 1 } }, signal })),
+    }).data?.unread_count ?? 0
+  );
+}

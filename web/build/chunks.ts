@@ -1,0 +1,34 @@
+import type { Rolldown } from "vite";
+
+/*
+ * Scripts that are needed together are one file: it is smaller than many, and each costs a request. All other modules
+ * are in files that Rolldown chooses.
+ */
+
+/** What the first script has, which requests everything else. */
+const START =
+  /\/web\/(?:index\.html|start\.ts|api\/(?:csrf|early-requests)|i18n\/(?:language|read-texts)|shell\/routes)|vite\/preload-helper|rolldown\/runtime/;
+
+/** What most pages need. */
+const SHELL =
+  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|facts|filter-chips|form|json|page-links|schedule|text-|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|theme\.ts)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|use-sync-external-store|wouter|@tanstack\/(?:query-core|react-query))\/|\/@mantine\/core\/esm\/core\/MantineProvider\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
+
+/** The tree of the documents, and the import of files. */
+const SIDE = /\/web\/(?:tree|transfer\/(?!export)|document-menu\/(?:move-document|use-move))/;
+
+/** Packages that the editor shares with menus and with the editor of workflows. */
+const FLOATING = /\/node_modules\/@floating-ui\//;
+const KEYS = /\/node_modules\/w3c-keyname\//;
+
+/** The editor, which needs all of its packages at once. */
+const EDITOR = /\/web\/pages\/document\/document-page\.tsx/;
+
+/** A module belongs to the first group that has it. */
+export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
+  { name: "start", test: START },
+  { name: "shell", test: SHELL },
+  { name: "side", test: SIDE },
+  { name: "floating", test: FLOATING },
+  { name: "keys", test: KEYS },
+  { name: "editor", test: EDITOR },
+].map((group, index, { length }) => ({ ...group, priority: length - index }));

@@ -1,0 +1,26 @@
+import { IconCopy } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { copyText } from "./copy-text.ts";
+import { IconButton } from "./icon-button.tsx";
+import { showToast } from "./toasts.tsx";
+
+const ICON_SIZE = 16;
+
+interface Props {
+  readonly text: string;
+  /** What is copied, such as "Copy the address". */
+  readonly label: string;
+}
+
+/** A button that puts a text into the clipboard. */
+export function CopyTextButton({ text, label }: Props): ReactNode {
+  const { t } = useTranslation();
+  const copy = async (): Promise<void> =>
+    showToast(t((await copyText(text)) ? "copy.text_copied" : "copy.refused"));
+  return (
+    <IconButton size="md" aria-label={label} title={label} onClick={() => void copy()}>
+      <IconCopy size={ICON_SIZE} stroke={1.75} aria-hidden />
+    </IconButton>
+  );
+}

@@ -1,0 +1,94 @@
+import { IconChevronRight } from "@tabler/icons-react";
+import { type CSSProperties, type ReactNode, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { type JsonLine, jsonLines } from "./json-lines.ts";
+import classes from "./json-view.module.css";
+import { useWindowedRows } from "./windowed-rows.ts";
+
+/** Height of a line, pixels. Also in the style sheet. */
+const LINE_HEIGHT = 20;
+const INDENT_PX = 16;
+const ICON_SIZE = 12;
+
+interface Props {
+  readonly label: string;
+  /** JSON text; any other text is shown as a text. */
+  readonly text: string;
+}
+
+/** JSON whose parts open and close. Only the lines in sight are rendered, so it may be long. */
+export function JsonView({ label, text }: Props): ReactNode {
+  const value = useMemo(() => parsed(text), [text]);
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
+  const lines = useMemo(() => jsonLines(value, toggled), [value, toggled]);
+  const scroller = useRef<HTMLElement>(null);
+  const { from, to } = useWindowedRows(scroller, lines.length, LINE_HEIGHT);
+  const toggle = (id: string): void => {
+    const next = new Set(toggled);
+    if (!next.delete(id)) next.add(id);
+    setToggled(next);
+  };
+  const height: CSSProperties = { height: lines.length * LINE_HEIGHT };
+  const offset: CSSProperties = { transform: `translateY(${from * LINE_HEIGHT}px)` };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section ref={scroller} className={classes.view} aria-label={label} tabIndex={0} dir="ltr">
+      <div style={height}>
+        <div style={offset}>
+          {lines.slice(from, to).map((line) => (
+            <Line key={line.id} line={line} onToggle={toggle} />
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+interface LineProps {
+  readonly line: JsonLine;
+  readonly onToggle: (id: string) => void;
+}
+
+function Line({ line, onToggle }: LineProps): ReactNode {
+  const { t, i18n } = useTranslation();
+  const { id, depth, key, text, kind, isOpen, hidden } = line;
+  const indent: CSSProperties = { paddingInlineStart: depth * INDENT_PX };
+  const content = (
+    <>
+      {key !== undefined && (
+        <>
+          <span className={classes.key}>{key}</span>:{" "}
+        </>
+      )}
+      <span className={classes[kind]}>{text}</span>
+    </>
+  );
+  if (isOpen === undefined)
+    return (
+      <div className={classes.line} style={indent}>
+        {content}
+      </div>
+    );
+  const count = new Intl.NumberFormat(i18n.language).format(hidden ?? 0);
+  return (
+    <div className={classes.line} style={indent}>
+      <button type="button" className={classes.toggle} aria-expanded={isOpen} onClick={() => onToggle(id)}>
+        <IconChevronRight size={ICON_SIZE} aria-hidden />
+        {content}
+        {hidden !== undefined && (
+          <span className={classes.hidden}>
+            {t(kind === "string" ? "json.characters" : "json.values", { count: hidden, number: count })}
+          </span>
+        )}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+import { useLocation, useSearch } from "wouter";
+
+type Changes = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The parameters of the address, a function that returns the address with some of them changed, and one that replaces
+ * the address in place, so that Back does not lead to each letter of a filter. Undefined removes a parameter.
+ */
+export function useQueryParameters(): readonly [
+  parameters: URLSearchParams,
+  hrefWith: (changes: Changes) => string,
+  replace: (changes: Changes) => void,
+] {
+  const [path, navigate] = useLocation();
+  const parameters = new URLSearchParams(useSearch());
+  const hrefWith = (changes: Changes): string => {
+    const next = new URLSearchParams(parameters);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === undefined) next.delete(name);
+      else next.set(name, value);
+    }
+    return next.size === 0 ? path : `${path}?${next}`;
+  };
+  return [parameters, hrefWith, (changes) => navigate(hrefWith(changes), { replace: true })];
+}
+
+/** The page of a list that the address names, from 1. */
+export const pageOf = (parameters: URLSearchParams): number =>
+  Math.max(1, Math.trunc(Number(parameters.get("page") ?? 1)) || 1);

@@ -1,0 +1,23 @@
+import { createRoot } from "react-dom/client";
+import { ME_QUERY } from "./api/me.ts";
+import { queryClient } from "./api/query-client.ts";
+import { startTranslations } from "./i18n/i18n.ts";
+import { shareStyleNonce } from "./nonce.ts";
+import { App } from "./shell/app.tsx";
+import { preparePage } from "./shell/pages.tsx";
+
+/** How long the shell waits for the code of its page, milliseconds. */
+const PAGE_MS = 50;
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Shows the interface: with its page if that has arrived, too, which then needs not be drawn twice. */
+export async function showApp(): Promise<void> {
+  shareStyleNonce();
+  await startTranslations();
+  await queryClient.prefetchQuery(ME_QUERY);
+  await Promise.race([preparePage(location.pathname), wait(PAGE_MS)]);
+  const root = document.getElementById("root");
+  if (root === null) throw new Error("The page has no element with the id root");
+  createRoot(root).render(<App />);
+}

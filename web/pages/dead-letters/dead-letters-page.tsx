@@ -1,0 +1,201 @@
+import { useDisclosure } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import { Link } from "wouter";
+import { dataOf } from "../../../client/api.ts";
+import { api } from "../../api/client.ts";
+import { DEAD_LETTERS, type DeadLetter, useRedrive, useRedriveAll } from "../../api/dead-letters.ts";
+import { Button } from "../../components/button.tsx";
+import { CopyCommand } from "../../components/copy-command.tsx";
+import { WithDetails } from "../../components/details-panel.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorState, messageOf } from "../../components/error-state.tsx";
+import { later } from "../../components/later.tsx";
+import classes from "../../components/page.module.css";
+import { PageHeader } from "../../components/page-header.tsx";
+import { PageLinks } from "../../components/page-links.tsx";
+import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import tableClasses from "../../components/table.module.css";
+import { Table } from "../../components/table.tsx";
+import { Time } from "../../components/time.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { DeadLetterPanel } from "./dead-letter-panel.tsx";
+import ownClasses from "./dead-letters.module.css";
+
+const ConfirmDialog = later(async () => (await import("../../dialogs/confirm-dialog.tsx")).ConfirmDialog);
+
+const PAGE_SIZE = 50;
+/** How often the list is read again, milliseconds. */
+const REFRESH_MS = 5_000;
+
+/** Messages that failed at every delivery, newest first. They are read, and sent to their queue again. */
+export function DeadLettersPage(): ReactNode {
+  const { t } = useTranslation();
+  const [parameters, hrefWith] = useQueryParameters();
+  const page = pageOf(parameters);
+  const query = { offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const letters = useQuery({
+    queryKey: [DEAD_LETTERS, query],
+    queryFn: ({ signal }) => dataOf(api.GET("/automation/dead-letters", { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  const rows = letters.data?.data ?? [];
+  const chosen = rows.find(({ id }) => id === parameters.get("letter"));
+  return (
+    <div className={classes.page}>
+      <PageHeader
+        title={t("dead_letters.title")}
+        action={
+          <>
+            <CopyCommand
+              request={{ path: "/automation/dead-letters", query }}
+              weft={[
+                "dead-letters",
+                "--limit",
+                `${PAGE_SIZE}`,
+                ...(page === 1 ? [] : ["--offset", `${query.offset}`]),
+              ]}
+            />
+            {letters.isSuccess && rows.length > 0 && <RedriveAll total={letters.data.pagination.total} />}
+          </>
+        }
+      />
+      {letters.isError && <ErrorState error={letters.error} onRetry={() => void letters.refetch()} />}
+      {letters.isSuccess && rows.length === 0 && <EmptyState text={t("dead_letters.empty")} />}
+      {letters.isSuccess && rows.length > 0 && (
+        <WithDetails
+          details={
+            chosen && (
+              <DeadLetterPanel key={chosen.id} letter={chosen} closeHref={hrefWith({ letter: undefined })} />
+            )
+          }
+        >
+          <LetterTable
+            letters={rows}
+            chosen={chosen?.id}
+            hrefOf={(id) => hrefWith({ letter: id === chosen?.id ? undefined : id })}
+          />
+          <PageLinks
+            pagination={letters.data.pagination}
+            page={page}
+            hrefOfPage={(number) =>
+              hrefWith({ page: number === 1 ? undefined : `${number}`, letter: undefined })
+            }
+          />
+        </WithDetails>
+      )}
+    </div>
+  );
+}
+
+interface TableProps {
+  readonly letters: readonly DeadLetter[];
+  readonly chosen: string | undefined;
+  readonly hrefOf: (id: string) => string;
+}
+
+function LetterTable({ letters, chosen, hrefOf }: TableProps): ReactNode {
+  const { t } = useTranslation();
+  const redrive = useRedrive();
+  return (
+    <Table
+      label={t("dead_letters.title")}
+      columns={[
+        { name: t("dead_letters.queue") },
+        { name: t("dead_letters.received") },
+        { name: t("dead_letters.error") },
+        { name: t("dead_letters.actions"), kind: "actions" },
+      ]}
+    >
+      {letters.map(({ id, queue, received_at, error }) => (
+        <tr key={id}>
+          <th scope="row">
+            <Link
+              href={hrefOf(id)}
+              className={tableClasses.link}
+              aria-current={id === chosen ? "true" : undefined}
+            >
+              {queue}
+            </Link>
+          </th>
+          <td className={tableClasses.muted}>
+            <Time value={received_at} />
+          </td>
+          <td className={tableClasses.fill} dir="auto">
+            {error === "" ? t("dead_letters.no_error") : error}
+          </td>
+          <td className={tableClasses.actions}>
+            <Button
+              variant="default"
+              size="compact-sm"
+              loading={redrive.isPending && redrive.variables === id}
+              onClick={() =>
+                redrive.mutate(id, {
+                  onSuccess: () => showToast(t("dead_letters.redriven", { queue })),
+                  onError: (failure) => showToast(`${t("error.action")}: ${messageOf(failure, t)}`),
+                })
+              }
+            >
+              {t("dead_letters.redrive")}
+            </Button>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function RedriveAll({ total }: { readonly total: number }): ReactNode {
+  const { t } = useTranslation();
+  const button = useRef<HTMLButtonElement>(null);
+  const [isAsking, question] = useDisclosure(false, { onClose: () => button.current?.focus() });
+  const redrive = useRedriveAll();
+  const confirm = (): void =>
+    redrive.mutate(undefined, {
+      onSuccess: (count) => {
+        question.close();
+        showToast(t("dead_letters.all_redriven", { count }));
+      },
+      onError: (error) => showToast(`${t("error.action")}: ${messageOf(error, t)}`),
+    });
+  return (
+    <>
+      <Button ref={button} onClick={question.open}>
+        {t("dead_letters.redrive_all")}
+      </Button>
+      {isAsking && (
+        <ConfirmDialog
+          title={t("dead_letters.redrive_all")}
+          question={
+            <>
+              <p>{t("dead_letters.question", { count: total })}</p>
+              {redrive.progress !== undefined && <Progress {...redrive.progress} />}
+            </>
+          }
+          cancel={t("app.cancel")}
+          confirm={t("dead_letters.redrive_all")}
+          isPending={redrive.isPending}
+          onCancel={question.close}
+          onConfirm={confirm}
+        />
+      )}
+    </>
+  );
+}
+
+function Progress({ done, total }: { readonly done: number; readonly total: number }): ReactNode {
+  const { t } = useTranslation();
+  return (
+    <p>
+      <progress
+        className={ownClasses.progress}
+        max={total}
+        value={done}
+        aria-label={t("dead_letters.redrive_all")}
+      />
+      {t("dead_letters.progress", { done, total })}
+    </p>
+  );
+}

@@ -1,0 +1,88 @@
+import { IndexeddbPersistence } from "y-indexeddb";
+import * as Y from "yjs";
+import type { Document } from "../../api/documents.ts";
+import { copyName, deleteCopies, listCopies } from "../../api/local-data.ts";
+
+/** Time to open a database, milliseconds. */
+const OPEN_MS = 5_000;
+/** Keys beside the content. */
+const UNSENT = "unsent";
+const RECORD = "record";
+
+/** The content of a document on this device, which is updated as the document changes. */
+export interface LocalCopy {
+  readonly generation: number;
+  /** Number of changes that were not on the server's disk when the copy was last used. */
+  readonly unsent: number;
+  readonly setUnsent: (count: number) => void;
+  readonly setRecord: (record: Document) => void;
+  readonly close: () => void;
+}
+
+/** Loads the copy of a document into `content`; undefined if there is none. */
+export async function openLocalCopy(
+  user: string,
+  id: string,
+  content: Y.Doc,
+): Promise<LocalCopy | undefined> {
+  const generation = await newestGeneration(user, id);
+  return generation === undefined ? undefined : keepLocalCopy(user, id, generation, content);
+}
+
+/**
+ * Keeps a copy of `content` from now on. Copies of other generations are deleted. Without a user, who could sign out,
+ * nothing is kept.
+ */
+export async function keepLocalCopy(
+  user: string,
+  id: string,
+  generation: number,
+  content: Y.Doc,
+): Promise<LocalCopy | undefined> {
+  if (user === "") return undefined;
+  try {
+    const persistence = await open(copyName(user, id, generation), content);
+    void deleteCopies((copy) => copy.user === user && copy.id === id && copy.generation !== generation);
+    const unsent = (await persistence.get(UNSENT)) as unknown;
+    return {
+      generation,
+      unsent: typeof unsent === "number" ? unsent : 0,
+      setUnsent: (count) => void persistence.set(UNSENT, count).catch(() => undefined),
+      setRecord: (record) => void persistence.set(RECORD, JSON.stringify(record)).catch(() => undefined),
+      close: () => void persistence.destroy().catch(() => undefined),
+    };
+  } catch {
+    // Private windows may have no storage: the document is then as live as without a copy.
+    return undefined;
+  }
+}
+
+/** What is known of a document whose copy is on this device; null if there is none. */
+export async function readLocalRecord(user: string, id: string): Promise<Document | null> {
+  const generation = await newestGeneration(user, id);
+  if (generation === undefined) return null;
+  const content = new Y.Doc();
+  const persistence = await open(copyName(user, id, generation), content);
+  const record = (await persistence.get(RECORD)) as unknown;
+  await persistence.destroy();
+  return typeof record === "string" ? (JSON.parse(record) as Document) : null;
+}
+
+/** Deletes the copies of a document, such as after its access was revoked. */
+export const deleteLocalCopies = (user: string, id: string): Promise<void> =>
+  deleteCopies((copy) => copy.user === user && copy.id === id);
+
+/** Rejects if the storage does not respond in time: a document does not wait for it. */
+async function open(name: string, content: Y.Doc): Promise<IndexeddbPersistence> {
+  const persistence = new IndexeddbPersistence(name, content);
+  await Promise.race([
+    persistence.whenSynced,
+    new Promise((_resolve, reject) => setTimeout(() => reject(new Error("no storage")), OPEN_MS)),
+  ]);
+  return persistence;
+}
+
+async function newestGeneration(user: string, id: string): Promise<number | undefined> {
+  const copies = (await listCopies()).filter((copy) => copy.user === user && copy.id === id);
+  return copies.length === 0 ? undefined : Math.max(...copies.map(({ generation }) => generation));
+}

@@ -1,0 +1,135 @@
+import { useEffect, useRef, useState } from "react";
+import * as Y from "yjs";
+import { type ConnectionStatus, WeftProvider } from "../../../client/collaboration/weft-provider.ts";
+import { csrfHeaders } from "../../api/csrf.ts";
+import type { Document } from "../../api/documents.ts";
+import { takeEarly } from "../../api/early-requests.ts";
+import { deleteLocalCopies, keepLocalCopy, type LocalCopy, openLocalCopy } from "./local-copy.ts";
+
+/** What is known about the connection of an open document. */
+export interface CollaborationState {
+  readonly status: ConnectionStatus;
+  /** Whether the content has arrived. */
+  readonly isSynced: boolean;
+  /** Whether the content is shown from the copy on this device until it arrives. */
+  readonly isLocal: boolean;
+  /** Number of changes that are not on the server's disk. */
+  readonly unsynced: number;
+  readonly isReadOnly: boolean;
+  /** Whether the user may no longer read the document. */
+  readonly isForbidden: boolean;
+  /** Why the server does not accept the changes. */
+  readonly refusal: string | undefined;
+}
+
+export interface Collaboration {
+  readonly document: Y.Doc;
+  readonly provider: WeftProvider;
+  readonly state: CollaborationState;
+}
+
+const INITIAL: CollaborationState = {
+  status: "connecting",
+  isSynced: false,
+  isLocal: false,
+  unsynced: 0,
+  isReadOnly: false,
+  isForbidden: false,
+  refusal: undefined,
+};
+
+interface Options {
+  readonly record: Document;
+  /** The user whose copy is kept on this device. */
+  readonly user: string;
+  /** The content was replaced as a whole: nothing is synchronized any more. */
+  readonly onReplaced: (content: Y.Doc, unsynced: number) => void;
+}
+
+/**
+ * Keeps a document in sync while the page is open, and a copy of it on this device: it is shown at once, also without a
+ * connection, and has what was not sent. The browser asks before it leaves the page with changes that are not saved.
+ */
+export function useCollaboration({ record, user, onReplaced }: Options): Collaboration | undefined {
+  const { id } = record;
+  const [opened, setOpened] = useState<Pick<Collaboration, "document" | "provider">>();
+  const [state, setState] = useState(INITIAL);
+  const copy = useRef<LocalCopy>(undefined);
+  useEffect(() => copy.current?.setRecord(record), [record]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another callback or record is no reason to connect again
+  useEffect(() => {
+    const document = new Y.Doc();
+    let provider: WeftProvider | undefined;
+    let isClosed = false;
+    const change = (changes: Partial<CollaborationState>): void =>
+      setState((current) => ({ ...current, ...changes }));
+    const use = (local: LocalCopy | undefined): void => {
+      copy.current = local;
+      local?.setRecord(record);
+    };
+    const forget = (): void => {
+      copy.current?.close();
+      copy.current = undefined;
+      void deleteLocalCopies(user, id);
+    };
+    const connect = (local: LocalCopy | undefined): void => {
+      if (isClosed) return;
+      const { generation, unsent = 0 } = local ?? {};
+      const connected = new WeftProvider({
+        origin: location.origin,
+        id,
+        document,
+        headers: csrfHeaders,
+        // The ticket of the first connection was requested with the page.
+        fetch: (input, init) => takeEarly(init?.method ?? "GET", String(input)) ?? fetch(input, init),
+        ...(generation === undefined ? {} : { generation }),
+        unsynced: unsent,
+      });
+      provider = connected;
+      use(local);
+      change({ isLocal: local !== undefined, unsynced: unsent });
+      connected.on("status", (status) => change({ status }));
+      connected.on("synced", () => {
+        change({ isSynced: true });
+        if (copy.current !== undefined || connected.generation === undefined) return;
+        void keepLocalCopy(user, id, connected.generation, document).then((kept) => {
+          if (isClosed || kept === undefined) kept?.close();
+          else {
+            use(kept);
+            kept.setUnsent(connected.unsyncedChanges);
+          }
+        });
+      });
+      connected.on("unsynced", (unsynced) => {
+        change({ unsynced });
+        copy.current?.setUnsent(unsynced);
+      });
+      connected.on("refused", (refusal) => change({ refusal }));
+      connected.on("permissions", ({ canRead, canEdit }) => {
+        change({ isForbidden: !canRead, isReadOnly: !canEdit });
+        if (!canRead) forget();
+      });
+      connected.on("generation", () => {
+        forget();
+        onReplaced(document, connected.unsyncedChanges);
+      });
+      setOpened({ document, provider: connected });
+    };
+    void openLocalCopy(user, id, document).then(connect);
+    return () => {
+      isClosed = true;
+      provider?.destroy();
+      copy.current?.close();
+      copy.current = undefined;
+      document.destroy();
+    };
+  }, [id, user]);
+  const hasUnsaved = state.unsynced > 0;
+  useEffect(() => {
+    if (!hasUnsaved) return;
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [hasUnsaved]);
+  return opened === undefined ? undefined : { ...opened, state };
+}

@@ -1,0 +1,184 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { Link, useLocation } from "wouter";
+import { dataOf, type Schemas } from "../../../client/api.ts";
+import { api } from "../../api/client.ts";
+import { CopyCommand } from "../../components/copy-command.tsx";
+import { WithDetails } from "../../components/details-panel.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorState } from "../../components/error-state.tsx";
+import { FilterChips } from "../../components/filter-chips.tsx";
+import { FilterTabs } from "../../components/filter-tabs.tsx";
+import classes from "../../components/page.module.css";
+import { PageHeader } from "../../components/page-header.tsx";
+import { PageLinks } from "../../components/page-links.tsx";
+import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import tableClasses from "../../components/table.module.css";
+import { Table } from "../../components/table.tsx";
+import { Time } from "../../components/time.tsx";
+import { FilePanel } from "./file-panel.tsx";
+import { formatBytes } from "./format-bytes.ts";
+import { WorkspaceTable } from "./workspace-table.tsx";
+
+const PAGE_SIZE = 50;
+const FILTERS = ["workspace", "artifact_type", "search"] as const;
+
+export type Artifact = Schemas["Artifact"];
+
+/** The files that runs have written to their workspaces, and the workspaces. */
+export function FilesPage(): ReactNode {
+  const { t } = useTranslation();
+  const [parameters, hrefWith] = useQueryParameters();
+  const isWorkspaces = parameters.get("view") === "workspaces";
+  return (
+    <div className={classes.page}>
+      <PageHeader
+        title={t("files.title")}
+        action={
+          <CopyCommand
+            request={{ path: isWorkspaces ? "/automation/workspaces" : "/automation/artifacts" }}
+          />
+        }
+      />
+      <div className={classes.toolbar}>
+        <FilterTabs
+          label={t("files.views")}
+          tabs={[
+            {
+              name: t("files.files"),
+              href: hrefWith({ view: undefined, page: undefined, file: undefined }),
+              isCurrent: !isWorkspaces,
+            },
+            {
+              name: t("files.workspaces"),
+              href: hrefWith({ view: "workspaces", page: undefined, file: undefined }),
+              isCurrent: isWorkspaces,
+            },
+          ]}
+        />
+      </div>
+      {isWorkspaces ? <WorkspaceTable /> : <Artifacts />}
+    </div>
+  );
+}
+
+function Artifacts(): ReactNode {
+  const { t } = useTranslation();
+  const [, navigate] = useLocation();
+  const [parameters, hrefWith] = useQueryParameters();
+  const page = pageOf(parameters);
+  const filters = Object.fromEntries(
+    FILTERS.flatMap((name) => {
+      const value = parameters.get(name) ?? "";
+      return value === "" ? [] : [[name, value]];
+    }),
+  );
+  const query = { ...filters, verify_exist: true, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const artifacts = useQuery({
+    queryKey: ["artifacts", query],
+    queryFn: ({ signal }) => dataOf(api.GET("/automation/artifacts", { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const names = useQuery({
+    queryKey: ["workspace-names"],
+    queryFn: ({ signal }) => dataOf(api.GET("/automation/workspace-names", { signal })),
+  });
+  const rows = artifacts.data?.data ?? [];
+  const chosen = rows.find(({ id }) => id === parameters.get("file"));
+  return (
+    <>
+      <div className={classes.chips}>
+        <FilterChips
+          fields={[
+            { name: "search", label: t("files.search") },
+            { name: "workspace", label: t("files.workspace"), suggestions: names.data?.data ?? [] },
+            {
+              name: "artifact_type",
+              label: t("files.type"),
+              suggestions: [...new Set(rows.map(({ artifact_type }) => artifact_type))].sort(),
+            },
+          ]}
+          parameters={parameters}
+          hrefWith={(changes) => hrefWith({ ...changes, file: undefined })}
+          onAdd={(name, value) => navigate(hrefWith({ [name]: value, page: undefined, file: undefined }))}
+        />
+      </div>
+      {artifacts.isError && <ErrorState error={artifacts.error} onRetry={() => void artifacts.refetch()} />}
+      {artifacts.isSuccess && rows.length === 0 && (
+        <EmptyState text={t(Object.keys(filters).length > 0 ? "files.empty_found" : "files.empty")} />
+      )}
+      {artifacts.isSuccess && rows.length > 0 && (
+        <WithDetails
+          details={
+            chosen && (
+              <FilePanel key={chosen.id} artifact={chosen} closeHref={hrefWith({ file: undefined })} />
+            )
+          }
+        >
+          <ArtifactTable
+            artifacts={rows}
+            chosen={chosen?.id}
+            hrefOf={(id) => hrefWith({ file: id === chosen?.id ? undefined : id })}
+          />
+          <PageLinks
+            pagination={artifacts.data.pagination}
+            page={page}
+            hrefOfPage={(number) =>
+              hrefWith({ page: number === 1 ? undefined : `${number}`, file: undefined })
+            }
+          />
+        </WithDetails>
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  readonly artifacts: readonly Artifact[];
+  readonly chosen: string | undefined;
+  readonly hrefOf: (id: string) => string;
+}
+
+function ArtifactTable({ artifacts, chosen, hrefOf }: TableProps): ReactNode {
+  const { t, i18n } = useTranslation();
+  return (
+    <Table
+      label={t("files.files")}
+      columns={[
+        { name: t("files.path") },
+        { name: t("files.size"), kind: "number" },
+        { name: t("files.type") },
+        { name: t("files.workspace") },
+        { name: t("files.written") },
+      ]}
+    >
+      {artifacts.map((artifact) => (
+        <tr key={artifact.id}>
+          <th scope="row">
+            <Link
+              href={hrefOf(artifact.id)}
+              className={tableClasses.link}
+              dir="auto"
+              aria-current={artifact.id === chosen ? "true" : undefined}
+            >
+              {artifact.artifact_path}
+            </Link>
+          </th>
+          <td className={tableClasses.number}>
+            {artifact.path_exists === false
+              ? t("files.missing")
+              : formatBytes(artifact.size_bytes, i18n.language)}
+          </td>
+          <td className={tableClasses.muted}>{artifact.artifact_type}</td>
+          <td className={tableClasses.text} dir="auto">
+            {artifact.workspace}
+          </td>
+          <td className={tableClasses.muted}>
+            <Time value={artifact.updated_at} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

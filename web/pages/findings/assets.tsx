@@ -1,0 +1,147 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { Link, useLocation } from "wouter";
+import { dataOf, type Schemas } from "../../../client/api.ts";
+import { api } from "../../api/client.ts";
+import { useWorkspaceNames } from "../../api/workspace-names.ts";
+import { WithDetails } from "../../components/details-panel.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorState } from "../../components/error-state.tsx";
+import { FilterChips } from "../../components/filter-chips.tsx";
+import pageClasses from "../../components/page.module.css";
+import { PageLinks } from "../../components/page-links.tsx";
+import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import tableClasses from "../../components/table.module.css";
+import { Table } from "../../components/table.tsx";
+import { Time } from "../../components/time.tsx";
+import { FindingPanel } from "./finding-panel.tsx";
+
+const PAGE_SIZE = 50;
+const FILTERS = ["search", "workspace", "asset_type", "source", "status_code"] as const;
+
+/** The assets, newest first. */
+export function Assets(): ReactNode {
+  const { t } = useTranslation();
+  const [, navigate] = useLocation();
+  const [parameters, hrefWith] = useQueryParameters();
+  const page = pageOf(parameters);
+  const filters = Object.fromEntries(
+    FILTERS.flatMap((name) => {
+      const value = parameters.get(name) ?? "";
+      return value === "" ? [] : [[name, value]];
+    }),
+  );
+  const query = { ...filters, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const assets = useQuery({
+    queryKey: ["assets", query],
+    queryFn: ({ signal }) => dataOf(api.GET("/automation/assets", { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const workspaces = useWorkspaceNames();
+  const rows = assets.data?.data ?? [];
+  const chosen = rows.find(({ id }) => `${id}` === parameters.get("finding"));
+  const valuesOf = (name: "asset_type" | "source"): string[] =>
+    [...new Set(rows.map((row) => row[name]))].filter((value) => value !== "").sort();
+  return (
+    <>
+      <div className={pageClasses.chips}>
+        <FilterChips
+          fields={[
+            { name: "search", label: t("findings.search") },
+            { name: "workspace", label: t("findings.workspace"), suggestions: workspaces },
+            { name: "asset_type", label: t("findings.type"), suggestions: valuesOf("asset_type") },
+            { name: "source", label: t("findings.source"), suggestions: valuesOf("source") },
+            { name: "status_code", label: t("findings.status_code") },
+          ]}
+          parameters={parameters}
+          hrefWith={(changes) => hrefWith({ ...changes, finding: undefined })}
+          onAdd={(name, value) => navigate(hrefWith({ [name]: value, page: undefined, finding: undefined }))}
+        />
+      </div>
+      <hr className={pageClasses.line} />
+      {assets.isError && <ErrorState error={assets.error} onRetry={() => void assets.refetch()} />}
+      {assets.isSuccess && rows.length === 0 && (
+        <EmptyState
+          text={t(Object.keys(filters).length > 0 ? "findings.empty_found" : "findings.no_assets")}
+        />
+      )}
+      {assets.isSuccess && rows.length > 0 && (
+        <WithDetails
+          details={
+            chosen && (
+              <FindingPanel
+                key={chosen.id}
+                title={chosen.asset_value}
+                finding={chosen}
+                closeHref={hrefWith({ finding: undefined })}
+              />
+            )
+          }
+        >
+          <AssetTable
+            rows={rows}
+            chosen={chosen?.id}
+            hrefOf={(id) => hrefWith({ finding: id === chosen?.id ? undefined : `${id}` })}
+          />
+          <PageLinks
+            pagination={assets.data.pagination}
+            page={page}
+            hrefOfPage={(number) =>
+              hrefWith({ page: number === 1 ? undefined : `${number}`, finding: undefined })
+            }
+          />
+        </WithDetails>
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  readonly rows: readonly Schemas["Asset"][];
+  readonly chosen: number | undefined;
+  readonly hrefOf: (id: number) => string;
+}
+
+function AssetTable({ rows, chosen, hrefOf }: TableProps): ReactNode {
+  const { t } = useTranslation();
+  return (
+    <Table
+      label={t("findings.assets")}
+      columns={[
+        { name: t("findings.asset") },
+        { name: t("findings.type") },
+        { name: t("findings.source") },
+        { name: t("findings.workspace") },
+        { name: t("findings.first_seen") },
+        { name: t("findings.last_seen") },
+      ]}
+    >
+      {rows.map(({ id, asset_value, asset_type, source, workspace, created_at, last_seen_at }) => (
+        <tr key={id}>
+          <th scope="row">
+            <Link
+              href={hrefOf(id)}
+              className={tableClasses.link}
+              dir="auto"
+              aria-current={id === chosen ? "true" : undefined}
+            >
+              {asset_value}
+            </Link>
+          </th>
+          <td className={tableClasses.muted}>{asset_type}</td>
+          <td className={tableClasses.muted}>{source}</td>
+          <td className={tableClasses.text} dir="auto">
+            {workspace}
+          </td>
+          <td className={tableClasses.muted}>
+            <Time value={created_at} />
+          </td>
+          <td className={tableClasses.muted}>
+            <Time value={last_seen_at} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

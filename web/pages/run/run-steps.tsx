@@ -1,0 +1,106 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, type ReactNode, useMemo, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import { Link } from "wouter";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useRowKeys } from "../../components/row-keys.ts";
+import { State } from "../../components/state.tsx";
+import { formatDuration, Time } from "../../components/time.tsx";
+import { gradientOf } from "./item-states.ts";
+import classes from "./run.module.css";
+import { depthsOf, durationOfStep, stateOfStep, type TimelineStep } from "./timeline-data.ts";
+
+const ROW_HEIGHT = 36;
+const OVERSCAN = 20;
+const STRIP_PARTS = 40;
+
+interface Props {
+  readonly steps: readonly TimelineStep[];
+  /** Key of the step whose panel is open. */
+  readonly current: string | undefined;
+}
+
+/** The steps of a run in their order, as a list. Only the rows in sight are drawn. */
+export function RunSteps({ steps, current }: Props): ReactNode {
+  const { t } = useTranslation();
+  const [, hrefWith] = useQueryParameters();
+  const scroll = useRef<HTMLDivElement>(null);
+  useRowKeys(scroll);
+  const depths = useMemo(() => depthsOf(steps), [steps]);
+  const virtual = useVirtualizer({
+    count: steps.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+  });
+  if (steps.length === 0) return <EmptyState text={t("run.no_steps")} />;
+  return (
+    <div ref={scroll} className={classes.scroll}>
+      <ol className={classes.steps} aria-label={t("runs.steps")} style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const step = steps[index];
+          if (step === undefined) return null;
+          return (
+            <li
+              key={step.key}
+              aria-setsize={steps.length}
+              aria-posinset={index + 1}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <StepRow
+                step={step}
+                depth={depths.get(step.key) ?? 0}
+                isCurrent={step.key === current}
+                href={hrefWith({ step: step.key, panel: undefined, tab: undefined })}
+              />
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly step: TimelineStep;
+  readonly depth: number;
+  readonly isCurrent: boolean;
+  readonly href: string;
+}
+
+const StepRow = memo(function StepRow({ step, depth, isCurrent, href }: RowProps): ReactNode {
+  const { t, i18n } = useTranslation();
+  const { items, attempts } = step;
+  return (
+    <Link
+      href={href}
+      id={`step-${step.key}`}
+      data-row
+      className={classes.step}
+      aria-current={isCurrent ? "true" : undefined}
+    >
+      <span className={classes.name} style={{ paddingInlineStart: depth * 16 }} dir="auto">
+        {step.key}
+      </span>
+      <span className={classes.muted}>{step.step_type}</span>
+      <span className={classes.muted}>
+        {items === null
+          ? attempts.length > 1 && t("run.attempt", { count: attempts.length })
+          : t("step.items_of", { done: items.completed + items.failed, total: items.total })}
+        {items !== null && (
+          <span className={classes.strip} style={{ backgroundImage: gradientOf(items, STRIP_PARTS) }} />
+        )}
+      </span>
+      <State name={stateOfStep(step)} />
+      <span className={classes.muted}>
+        {step.taken_over ? t("step.taken_over") : <Time value={step.started_at} />}
+      </span>
+      <span className={classes.duration}>
+        {step.completed_at === null || step.taken_over
+          ? ""
+          : formatDuration(durationOfStep(step, 0), i18n.language)}
+      </span>
+    </Link>
+  );
+});

@@ -1,0 +1,281 @@
+import { IconMinus, IconPlus } from "@tabler/icons-react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Link } from "wouter";
+import { isFinished, type Run } from "../../api/runs.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { IconButton } from "../../components/icon-button.tsx";
+import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useRowKeys } from "../../components/row-keys.ts";
+import { StateSymbol } from "../../components/state.tsx";
+import { formatDuration } from "../../components/time.tsx";
+import { gradientOf } from "./item-states.ts";
+import classes from "./timeline.module.css";
+import { depthsOf, durationOfStep, stateOfStep, type TimelineStep } from "./timeline-data.ts";
+import { moved, positionOf, type TimeWindow, ticksOf, zoomed } from "./timeline-scale.ts";
+
+const ROW_HEIGHT = 28;
+const OVERSCAN = 12;
+const STRIP_PARTS = 200;
+const TICKS = 6;
+/** A small screen has room for fewer. */
+const TICKS_SMALL = 3;
+const SMALL = "(max-width: 767px)";
+const NOW_MS = 1_000;
+const ZOOM = 0.6;
+const MOVE = 0.2;
+/** A wait is written into its bar if it takes this part of what is shown. */
+const LABEL_PERCENT = 8;
+
+interface Props {
+  readonly run: Run;
+  readonly steps: readonly TimelineStep[];
+  readonly current: string | undefined;
+}
+
+/** When each step ran and waited: a row per step, a segment per attempt. Only the rows in sight are drawn. */
+export function TimelineView({ run, steps, current }: Props): ReactNode {
+  const { t, i18n } = useTranslation();
+  const [, hrefWith] = useQueryParameters();
+  const scroll = useRef<HTMLDivElement>(null);
+  useRowKeys(scroll);
+  const now = useNow(isFinished(run) ? undefined : NOW_MS);
+  const origin = Date.parse(run.created_at);
+  const end = run.completed_at === null ? now : Date.parse(run.completed_at);
+  const all: TimeWindow = useMemo(() => ({ from: origin, to: Math.max(end, origin + 1) }), [origin, end]);
+  // Undefined shows everything, also what is added.
+  const [chosen, setChosen] = useState<TimeWindow>();
+  const shown = chosen ?? all;
+  const depths = useMemo(() => depthsOf(steps), [steps]);
+  const virtual = useVirtualizer({
+    count: steps.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    scrollPaddingStart: ROW_HEIGHT,
+  });
+  const zoom = (factor: number, at = 0.5): void => setChosen(zoomed(shown, all, factor, at));
+  const latest = useRef(zoom);
+  latest.current = zoom;
+  const latestMove = useRef((_part: number): void => undefined);
+  latestMove.current = (part) => setChosen(moved(shown, all, part));
+  useEffect(() => {
+    const { current: element } = scroll;
+    // React's own listeners of the wheel cannot prevent the zoom of the page.
+    const onWheel = (event: WheelEvent): void => {
+      if (event.ctrlKey || event.metaKey) {
+        event.preventDefault();
+        const bounds = element?.querySelector("[data-axis]")?.getBoundingClientRect();
+        if (bounds === undefined) return;
+        const at = Math.min(1, Math.max(0, (event.clientX - bounds.left) / bounds.width));
+        latest.current(event.deltaY < 0 ? ZOOM : 1 / ZOOM, at);
+      } else if (event.shiftKey) {
+        event.preventDefault();
+        latestMove.current(Math.sign(event.deltaY + event.deltaX) * MOVE);
+      }
+    };
+    element?.addEventListener("wheel", onWheel, { passive: false });
+    return () => element?.removeEventListener("wheel", onWheel);
+  }, []);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const actions: Readonly<Record<string, () => void>> = {
+      "+": () => zoom(ZOOM),
+      "=": () => zoom(ZOOM),
+      "-": () => zoom(1 / ZOOM),
+      "0": () => setChosen(undefined),
+      ArrowLeft: () => setChosen(moved(shown, all, -MOVE)),
+      ArrowRight: () => setChosen(moved(shown, all, MOVE)),
+    };
+    const action = actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  };
+  if (steps.length === 0) return <EmptyState text={t("run.no_steps")} />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the rows and buttons inside arrive here
+    <div className={classes.timeline} onKeyDown={onKeyDown}>
+      <div className={classes.bar}>
+        <p className={classes.hint}>{t("timeline.hint")}</p>
+        <IconButton
+          aria-label={t("timeline.zoom_out")}
+          disabled={chosen === undefined}
+          onClick={() => zoom(1 / ZOOM)}
+        >
+          <IconMinus size={16} aria-hidden />
+        </IconButton>
+        <IconButton aria-label={t("timeline.zoom_in")} onClick={() => zoom(ZOOM)}>
+          <IconPlus size={16} aria-hidden />
+        </IconButton>
+        <button
+          type="button"
+          className={classes.fit}
+          disabled={chosen === undefined}
+          onClick={() => setChosen(undefined)}
+        >
+          {t("timeline.fit")}
+        </button>
+      </div>
+      <div ref={scroll} className={classes.scroll}>
+        <div className={classes.axis}>
+          <span />
+          <div data-axis className={classes.track} aria-hidden>
+            {ticksOf(shown, origin, matchMedia(SMALL).matches ? TICKS_SMALL : TICKS).map((tick) => (
+              <span
+                key={tick}
+                className={classes.tick}
+                style={{ insetInlineStart: `${positionOf(origin + tick, shown)}%` }}
+              >
+                {formatDuration(tick, i18n.language)}
+              </span>
+            ))}
+          </div>
+        </div>
+        <ol
+          className={classes.rows}
+          aria-label={t("timeline.label")}
+          style={{ height: virtual.getTotalSize() }}
+        >
+          {virtual.getVirtualItems().map(({ index, start }) => {
+            const step = steps[index];
+            if (step === undefined) return null;
+            return (
+              <li
+                key={step.key}
+                aria-setsize={steps.length}
+                aria-posinset={index + 1}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <Row
+                  step={step}
+                  depth={depths.get(step.key) ?? 0}
+                  from={shown.from}
+                  to={shown.to}
+                  now={step.completed_at === null ? now : 0}
+                  isCurrent={step.key === current}
+                  href={hrefWith({ step: step.key, panel: undefined, tab: undefined })}
+                />
+              </li>
+            );
+          })}
+        </ol>
+      </div>
+    </div>
+  );
+}
+
+/** The time, again and again; without an interval, only once. */
+function useNow(interval: number | undefined): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (interval === undefined) return;
+    const timer = setInterval(() => setNow(Date.now()), interval);
+    return () => clearInterval(timer);
+  }, [interval]);
+  return now;
+}
+
+interface RowProps {
+  readonly step: TimelineStep;
+  readonly depth: number;
+  readonly from: number;
+  readonly to: number;
+  /** Only of a step that has not ended. */
+  readonly now: number;
+  readonly isCurrent: boolean;
+  readonly href: string;
+}
+
+const Row = memo(function Row({ step, depth, from, to, now, isCurrent, href }: RowProps): ReactNode {
+  const { t, i18n } = useTranslation();
+  const { key, attempts, items, retry_at } = step;
+  const state = stateOfStep(step);
+  const duration = formatDuration(durationOfStep(step, now), i18n.language);
+  const segments = segmentsOf(step, now);
+  const shown = { from, to };
+  return (
+    <Link
+      href={href}
+      id={`step-${key}`}
+      data-row
+      className={classes.row}
+      aria-current={isCurrent ? "true" : undefined}
+    >
+      <span className={classes.name} style={{ paddingInlineStart: depth * 12 }} dir="auto" title={key}>
+        <StateSymbol name={state} />
+        <span>{key}</span>
+        <span className={classes.spoken}>
+          {[
+            t(`state.${state}`),
+            duration,
+            ...(attempts.length > 1 ? [t("run.attempt", { count: attempts.length })] : []),
+          ].join(", ")}
+        </span>
+      </span>
+      <span className={classes.track} aria-hidden>
+        {segments.map((segment) => {
+          const [left, right] = [positionOf(segment.from, shown), positionOf(segment.to, shown)];
+          if (right < 0 || left > 100) return null;
+          const [start, stop] = [Math.max(0, left), Math.min(100, right)];
+          return (
+            <span
+              key={`${segment.kind}${segment.from}`}
+              className={classes.segment}
+              data-kind={segment.kind}
+              style={{
+                insetInlineStart: `${start}%`,
+                width: `${stop - start}%`,
+                ...(items !== null && segment.kind !== "waiting" && items.states !== ""
+                  ? { backgroundImage: gradientOf(items, STRIP_PARTS) }
+                  : {}),
+              }}
+              title={formatDuration(segment.to - segment.from, i18n.language)}
+            >
+              {segment.kind === "waiting" && stop - start > LABEL_PERCENT
+                ? formatDuration(segment.to - segment.from, i18n.language)
+                : ""}
+            </span>
+          );
+        })}
+        {retry_at === null && (
+          <span
+            className={classes.end}
+            style={{
+              insetInlineStart: `${Math.min(100, Math.max(0, positionOf(segments.at(-1)?.to ?? 0, shown)))}%`,
+            }}
+          >
+            {duration}
+          </span>
+        )}
+      </span>
+    </Link>
+  );
+});
+
+interface Segment {
+  readonly kind: TimelineStep["attempts"][number]["status"] | "waiting";
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The attempts of a step, and the waits between them. */
+function segmentsOf({ attempts, retry_at }: TimelineStep, now: number): Segment[] {
+  const segments: Segment[] = [];
+  for (const { started_at, completed_at, status } of attempts) {
+    const from = Date.parse(started_at);
+    const before = segments.at(-1);
+    if (before !== undefined && from > before.to)
+      segments.push({ kind: "waiting", from: before.to, to: from });
+    segments.push({
+      kind: status,
+      from,
+      to: completed_at === null ? Math.max(now, from) : Date.parse(completed_at),
+    });
+  }
+  const last = segments.at(-1);
+  if (retry_at !== null && last !== undefined)
+    segments.push({ kind: "waiting", from: last.to, to: Math.max(now, last.to) });
+  return segments;
+}

@@ -1,0 +1,68 @@
+import "./menu.css";
+import { Menu, useMantineColorScheme } from "@mantine/core";
+import type { MouseEvent, ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import type { Schemas } from "../../client/api.ts";
+import { wipeLocalData } from "../api/local-data.ts";
+import { useUserLanguage } from "../api/user-language.ts";
+import { LANGUAGES, type Language } from "../i18n/language.ts";
+import { AccountButton } from "./account-button.tsx";
+
+const WIDTH = 232;
+const LOGOUT = "/api/v1.0/logout/";
+const SCHEMES = [
+  ["auto", "app.theme_auto"],
+  ["light", "app.theme_light"],
+  ["dark", "app.theme_dark"],
+] as const;
+
+/** Nothing about the user stays on the device. */
+function logOut(event: MouseEvent): void {
+  event.preventDefault();
+  void wipeLocalData().finally(() => location.assign(LOGOUT));
+}
+
+/** Theme, language and logout. It is loaded when it is first opened, and open then. */
+export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode {
+  const { t, i18n } = useTranslation();
+  const setLanguage = useUserLanguage();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Menu defaultOpened position="top-start" width={WIDTH} transitionProps={{ duration: 0 }}>
+      <Menu.Target>
+        <AccountButton me={me} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t("app.theme")}</Menu.Label>
+        {SCHEMES.map(([scheme, text]) => (
+          <Menu.RadioItem
+            key={scheme}
+            value={scheme}
+            checked={scheme === colorScheme}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {t(text)}
+          </Menu.RadioItem>
+        ))}
+        <Menu.Label>{t("app.language")}</Menu.Label>
+        {(Object.entries(LANGUAGES) as [Language, string][]).map(([language, name]) => (
+          <Menu.RadioItem
+            key={language}
+            value={language}
+            checked={language === i18n.language}
+            onClick={() => setLanguage(language)}
+          >
+            <span lang={language}>{name}</span>
+          </Menu.RadioItem>
+        ))}
+        <Menu.Divider />
+        <Menu.Item component="a" href="/docs">
+          {t("app.api")}
+        </Menu.Item>
+        <Menu.Item component="a" href={LOGOUT} onClick={logOut}>
+          {t("app.log_out")}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,37 @@
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { useConfig } from "../api/config.ts";
+import classes from "./footer.module.css";
+import { type FooterLink, footerOf } from "./footer-of-theme.ts";
+
+/** The footer of the theme file, in the language of the interface. */
+export function Footer(): ReactNode {
+  const { i18n } = useTranslation();
+  const { data: config } = useConfig();
+  const footer = footerOf(config?.theme_customization, i18n.language);
+  if (footer === undefined) return null;
+  return (
+    <footer className={classes.footer}>
+      {footer.links.length > 0 && (
+        <ul>
+          {footer.links.map((link) => (
+            <li key={link.label + link.href}>
+              <ThemeLink link={link} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {(footer.note !== "" || footer.noteLink !== undefined) && (
+        <p>
+          {footer.note} {footer.noteLink !== undefined && <ThemeLink link={footer.noteLink} />}
+        </p>
+      )}
+    </footer>
+  );
+}
+
+const ThemeLink = ({ link: { label, href } }: { readonly link: FooterLink }): ReactNode => (
+  <a href={href} rel="noreferrer">
+    {label}
+  </a>
+);

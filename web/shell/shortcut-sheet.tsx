@@ -1,0 +1,76 @@
+import "./dialog.css";
+import { Modal } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { NAVIGATION } from "./navigation.ts";
+import classes from "./shell.module.css";
+
+interface Props {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+/** Shortcuts besides those of the navigation. */
+const SHORTCUTS = [
+  ["Ctrl+K", "shortcuts.palette"],
+  ["/", "shortcuts.filter"],
+  ["c", "shortcuts.create"],
+  ["[", "shortcuts.sidebar"],
+  ["?", "shortcuts.sheet"],
+] as const;
+
+/** Keys in the text of a document. */
+const EDITOR_SHORTCUTS = [
+  ["/", "shortcuts.blocks"],
+  ["@", "shortcuts.mention"],
+  [":", "shortcuts.emoji"],
+  ["Ctrl+/", "shortcuts.block_menu"],
+  ["Alt+F10", "shortcuts.toolbar"],
+  ["Ctrl+K", "shortcuts.link"],
+  ["Ctrl+Alt+M", "shortcuts.comment"],
+  ["Ctrl+Shift+↑", "shortcuts.move_up"],
+  ["Ctrl+Shift+↓", "shortcuts.move_down"],
+] as const;
+
+export function ShortcutSheet({ isOpen, onClose }: Props): ReactNode {
+  const { t } = useTranslation();
+  const rows = [
+    ...SHORTCUTS.map(([keys, text]) => [keys, t(text)] as const),
+    ...NAVIGATION.map(({ keys, title }) => [keys, t("shortcuts.go_to", { page: t(title) })] as const),
+  ];
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={t("shortcuts.title")}
+      closeButtonProps={{ "aria-label": t("app.close") }}
+      transitionProps={{ duration: 0 }}
+    >
+      <Rows rows={rows} />
+      <h3>{t("shortcuts.editor")}</h3>
+      <Rows rows={EDITOR_SHORTCUTS.map(([keys, text]) => [keys, t(text)] as const)} />
+    </Modal>
+  );
+}
+
+/** Keys, and what they do. */
+function Rows({ rows }: { readonly rows: readonly (readonly [string, string])[] }): ReactNode {
+  const { t } = useTranslation();
+  return (
+    <dl className={classes.shortcuts}>
+      {rows.map(([keys, text]) => (
+        <div key={keys}>
+          <dt>{text}</dt>
+          <dd>
+            {keys.split(" ").map((key, index) => (
+              <span key={key}>
+                {index > 0 && ` ${t("shortcuts.then")} `}
+                <kbd>{key}</kbd>
+              </span>
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

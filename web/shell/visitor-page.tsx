@@ -1,0 +1,36 @@
+import { type ReactNode, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useDocument } from "../api/documents.ts";
+import { Button } from "../components/button.tsx";
+import { DocumentPage } from "../pages/document/document-page.tsx";
+import { ConnectionNotice } from "./connection-notice.tsx";
+import { LoginPage } from "./login-page.tsx";
+import classes from "./visitor-page.module.css";
+
+interface Props {
+  /** The last part of a document's address. */
+  readonly name: string;
+}
+
+/** A document without a session: it is shown if its link is public. Otherwise, and on request, the login. */
+export function VisitorPage({ name }: Props): ReactNode {
+  const { t } = useTranslation();
+  const document = useDocument(name);
+  const [isSigningIn, setSigningIn] = useState(false);
+  if (document.isPending) return null;
+  if (document.data === undefined || isSigningIn) return <LoginPage />;
+  return (
+    <>
+      <header className={classes.header}>
+        <strong>Weft</strong>
+        <Button size="compact-sm" variant="default" onClick={() => setSigningIn(true)}>
+          {t("login.button")}
+        </Button>
+      </header>
+      <main>
+        <ConnectionNotice />
+        <DocumentPage name={name} />
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../components/button.tsx";
+import { ImportTarget } from "./import-target.tsx";
+import { useImport } from "./use-import.ts";
+
+/** Imports files by a dialog or by dropping them on the page. */
+export function ImportButton(): ReactNode {
+  const { t } = useTranslation();
+  const { isEnabled, choose } = useImport();
+  return (
+    <>
+      {isEnabled && (
+        <Button variant="default" onClick={() => choose()}>
+          {t("import.button")}
+        </Button>
+      )}
+      <ImportTarget />
+    </>
+  );
+}
