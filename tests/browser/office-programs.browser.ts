@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { emulatorsFolder, installVeraPdf } from "../../infra/emulators/install.ts";
+import { convert } from "../../lib/conversion/convert.ts";
+import { decodePage } from "../../lib/conversion/imported-page.ts";
 import { render } from "../../lib/export/render.ts";
 import type { RenderedFormat } from "../../lib/export/rendering.ts";
 import { PNG } from "../../lib/testing/test-attachments.ts";
@@ -67,12 +69,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function exportTo(to: RenderedFormat): Promise<string> {
+async function exportTo(to: RenderedFormat, blocks: unknown[] = BLOCKS): Promise<string> {
   const { bytes, issues } = await render({
     to,
     title: "The title",
     language: "en",
-    blocks: JSON.stringify(BLOCKS),
+    blocks: JSON.stringify(blocks),
     images: new Map([[KEY, { type: "image/png", bytes: PNG }]]),
     documents: new Map(),
     baseUrl: "https://weft.example",
@@ -88,13 +90,14 @@ async function exportTo(to: RenderedFormat): Promise<string> {
 
 /** What LibreOffice reads from a file, as HTML: it shows headings, tables and images. */
 async function openInLibreOffice(path: string): Promise<string> {
+  return readFile(await convertByLibreOffice(path, "html", ":HTML:EmbedImages"), "utf8");
+}
+
+/** Returns the path of the written file. */
+async function convertByLibreOffice(path: string, to: string, filter = ""): Promise<string> {
   const options = { timeout: PROGRAM_MAX_MS, env: { ...process.env, HOME: folder } };
-  await run(
-    "soffice",
-    ["--headless", "--convert-to", "html:HTML:EmbedImages", "--outdir", folder, path],
-    options,
-  );
-  return readFile(join(folder, "document.html"), "utf8");
+  await run("soffice", ["--headless", "--convert-to", `${to}${filter}`, "--outdir", folder, path], options);
+  return join(folder, `document.${to}`);
 }
 
 it.each(["docx", "odt"] as const)(
@@ -103,6 +106,8 @@ it.each(["docx", "odt"] as const)(
     const html = (await openInLibreOffice(await exportTo(to))).replaceAll(/\s+/g, " ");
     const shown = html.replaceAll(/<[^>]*>/g, "");
     for (const word of WORDS) expect(shown).toContain(word);
+    expect(shown).toContain("Some bold words, Ελληνικά");
+    expect(html).toMatch(/<thead>.*Name.*<\/thead>/);
     expect(html).toMatch(/<h[12][^>]*>(?:<[^>]*>)*First chapter/);
     expect(html).toMatch(/<h[23][^>]*>(?:<[^>]*>)*Second chapter/);
     expect(html).toMatch(/<li>(?:<[^>]*>)* ?two/);
@@ -112,6 +117,24 @@ it.each(["docx", "odt"] as const)(
     if (to === "docx") expect(html).toContain('alt="a picture"');
   },
 );
+
+it("an ODT that LibreOffice writes is imported with headings, lists, tables, code and images", async () => {
+  const path = await convertByLibreOffice(await exportTo("docx"), "odt");
+  const page = decodePage(
+    (await convert({ from: "odt", bytes: await readFile(path), to: "page" })) as Uint8Array,
+  );
+  const markdown = String(await convert({ from: "yjs", bytes: page.state, to: "markdown" }));
+  for (const part of ["# The title\n", "# First chapter\n", "**bold**", "Ελληνικά", "1. one\n2. two\n"])
+    expect(markdown).toContain(part);
+  expect(markdown).toMatch(/^\* fruit\n {2}\* apple$/m);
+  expect(markdown).toMatch(/^\* \[x\] task$/m);
+  expect(markdown).toMatch(
+    /\| \*{0,2}Name\*{0,2} +\| \*{0,2}Age\*{0,2} +\|\n\| -+ \| -+ \|\n\| Ada +\| 36 +\|/,
+  );
+  expect(markdown).toContain("let a = 1;");
+  expect(page.files).toMatchObject([{ name: "image-1.png" }]);
+  expect(markdown).toContain("image-1.png");
+});
 
 it("veraPDF finds that a PDF conforms to PDF/UA-1", async () => {
   const verapdf = await installVeraPdf(emulatorsFolder(process.env));
@@ -133,4 +156,24 @@ it("Poppler finds the text of a PDF, its tags and its second page", async () => 
   for (const tag of ["H1", "H2", "Table", "TH", "L", "Figure"])
     expect(structure).toMatch(new RegExp(`^\\s*${tag}\\b`, "m"));
   expect(structure).toContain("a picture");
+});
+
+it("a PDF embeds fonts for every script, from the packages that docs/documents/export.md names", async () => {
+  const scripts = ["naïve", "Ελληνικά", "Русский", "中文", "日本語のかな", "한국어", "مرحبا", "🙂"];
+  const path = await exportTo(
+    "pdf",
+    scripts.map((words) => block("paragraph", words)),
+  );
+  const { stdout } = await run("pdftotext", [path, "-"], { timeout: PROGRAM_MAX_MS });
+  // Poppler returns the letters of Arabic in the order of the page, with marks of direction.
+  for (const words of scripts) if (words !== "مرحبا") expect(stdout).toContain(words);
+  expect([...(stdout.match(/\p{Script=Arabic}/gu) ?? [])].toSorted()).toEqual([..."مرحبا"].toSorted());
+  const { stdout: fonts } = await run("pdffonts", [path], { timeout: PROGRAM_MAX_MS });
+  const embedded = fonts
+    .trim()
+    .split("\n")
+    .slice(2)
+    .map((line) => /(yes|no) +(?:yes|no) +(?:yes|no) +\d+ +\d+$/.exec(line)?.[1]);
+  expect(embedded.length).toBeGreaterThan(2);
+  expect(new Set(embedded)).toEqual(new Set(["yes"]));
 });

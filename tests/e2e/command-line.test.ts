@@ -35,6 +35,41 @@ const json = async (...args: string[]) => {
   return { code, error, ...(JSON.parse(out) as Record<string, unknown>) };
 };
 
+describe("weft emit --file", () => {
+  const lines = (count: number) =>
+    Array.from({ length: count }, (_, n) => `{"topic":"custom.line","name":"n${n}"}\n\n`).join("");
+
+  test("emits the events of a file and of standard input", async () => {
+    const file = join(folder, "events.jsonl");
+    await writeFile(file, lines(1_500));
+    const { code, out, error } = await command("emit", "--file", file);
+    expect([code, out]).toEqual([0, "Emitted 1500 events, of which 0 trigger workflows\n"]);
+    expect(error).toBe("1000 events emitted\n1500 events emitted\n");
+    const piped = await start(["emit", "--file", "-", "--json"], lines(3)).ended;
+    const answers = piped.out.trimEnd().split("\n");
+    expect(answers.map((line) => JSON.parse(line))).toMatchObject(Array(3).fill({ topic: "custom.line" }));
+  });
+
+  test("names the lines that are not accepted, and how many events were emitted before them", async () => {
+    const file = join(folder, "invalid.jsonl");
+    await writeFile(file, `${lines(1_000)}{"topic":"custom.line"}\n{"topic":""}\n`);
+    const refused = await command("emit", "--file", file);
+    expect(refused.code).toBe(1);
+    expect(refused.error).toBe(
+      `1000 events emitted\n1000 events were emitted before the failure\nweft: Lines 2001 to 2002 of ${file} were not accepted: 1.topic: must not be empty\n`,
+    );
+    await writeFile(file, '{"topic":"custom.line"}\n[1]\n');
+    expect(await command("emit", "--file", file)).toMatchObject({
+      code: 1,
+      error: "weft: Line 2 is not a JSON object.\n",
+    });
+    expect(await command("emit", "--file", join(folder, "missing"))).toMatchObject({
+      code: 1,
+      error: `weft: The file ${join(folder, "missing")} does not exist.\n`,
+    });
+  });
+});
+
 describe("weft run", () => {
   test("prints the steps of a stored module and exits with 0 when the run completes", async () => {
     const { code, out, error } = await command("run", "greet", "-t", "one.example", "-w", "mine", "-o");

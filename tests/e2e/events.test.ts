@@ -135,9 +135,10 @@ describe("seed 4: POST /events/emit", () => {
   test.each(["x", "a b", "Ünïcode.✓", "x".repeat(256), "run.completed", "*", "'; DROP TABLE events;--"])(
     "accepts any non-empty topic: %s",
     async (topic) => {
+      // Runs of other tests emit run.completed, too.
       const answer = await weft.emit({ topic });
       expect(answer.topic).toBe(topic);
-      expect((await weft.events({ topic }))[0]?.event_id).toBe(answer.event_id.slice(4));
+      expect((await weft.events({ topic, source: "api" }))[0]?.event_id).toBe(answer.event_id.slice(4));
     },
   );
 

@@ -102,12 +102,13 @@ describe.concurrent("the tour", { timeout: TOUR_MAX_MS + 30_000 }, () => {
     expect(out).toMatch(/\nrun\.completed 2\nstep\.completed 13\n\d+\n/);
     expect(out).toContain('"triggered_workflows":["file-findings"]');
     expect(out).toMatch(/# Findings on \d{4}-\d\d-\d\d\n/);
-    expect(out).toContain("\nowner\n\n<p># Symptoms<br>It is slow.</p>\ncommenter\n");
+    expect(out).toContain("\nowner\n\n<p># Symptoms<br>It is slow.</p>\n%PDF-\ncommenter\n");
     expect(out).toContain("[ 'Database in Runbooks' ]\nAda Lovelace\nDocument moved successfully.\n");
     expect(out).toContain("\n[ 'Database', 'Backups' ]\nBen sees: Ana was here.");
     expect(out).toContain(
       "\nboth see the same 36 characters, and they are saved\nSo was Ben. Ana was here. And here.",
     );
+    expect(out).toContain("\nDisks.md\n# Disks\n\n* [x] free space\n* [ ] replace one\n");
     expect(out).toMatch(/\n\[ 'Disks on \d{4}-\d\d-\d\d' \]\n/);
     expect(out).toContain("\nA runbook needs sections of these names: steps, rollback\n");
     expect(out).toContain("\n# Symptoms\nIt is slow.\n\ncompleted  wait  attempt 2\n");

@@ -100,18 +100,16 @@ describe("the guide's examples", () => {
 test("the guide's commands work as documented", async () => {
   const { id, secret } = await webhook("on-push");
   const names = { URL: weft.url, TOKEN: weft.token, ID: id, SECRET: secret, WEFT_HOP: "" };
-  const answers: unknown[] = [];
+  const answers: { readonly event_id?: string }[] = [];
   for (const command of commands) {
-    const env = { PATH: process.env["PATH"], ...names };
-    answers.push(
-      JSON.parse(
-        (await promisify(execFile)("bash", ["-c", `curl() { command curl -sS "$@"; }\n${command}`], { env }))
-          .stdout,
-      ),
-    );
+    const env = { PATH: process.env["PATH"], ...names, EVENT_ID: answers[0]?.event_id };
+    const script = `curl() { command curl -sS "$@"; }\n${command}`;
+    answers.push(JSON.parse((await promisify(execFile)("bash", ["-c", script], { env })).stdout));
   }
   expect(answers).toMatchObject([
     { topic: "custom.finding.web", triggered_workflows: expect.any(Array) },
+    [{ topic: "custom.scan" }, { topic: "custom.scan" }],
+    { data: expect.any(Array) },
     { message: "Schedule triggered", workflow: "nightly-report" },
     { run_id: expect.any(String) },
     { message: "Schedule created", data: { name: "hourly", is_enabled: true, params: { stage: "test" } } },

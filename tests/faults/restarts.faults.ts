@@ -69,7 +69,7 @@ steps:
   expect(await runs("completed")).toBeGreaterThan(RUNS / 2);
   await waitUntil("the end of all runs", async () => (await runs("completed")) === RUNS, 60_000);
   expect((await weft.get<Page<unknown>>("/dead-letters")).pagination.total).toBe(0);
-});
+}, 300_000);
 
 /** Results are recorded within two seconds; the margin is for a busy machine. */
 const RECORD_DELAY_MS = 5_000;

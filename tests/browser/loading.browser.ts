@@ -1,0 +1,109 @@
+import type { Browser, BrowserContext, Page } from "@playwright/test";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { TestServer } from "../../lib/testing/test-server.ts";
+import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
+
+let server: TestServer;
+let browser: Browser;
+let context: BrowserContext;
+
+beforeAll(async () => {
+  server = await startWebServer();
+  browser = await launchChromium();
+  context = await browser.newContext();
+  await (await logIn(server, context)).close();
+});
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+/** Opens an address, and returns the page and how often each path was requested until `isThere`. */
+async function open(
+  path: string,
+  isThere: (page: Page) => Promise<unknown>,
+): Promise<{ readonly page: Page; readonly requests: ReadonlyMap<string, number> }> {
+  const page = await context.newPage();
+  const requests = new Map<string, number>();
+  page.on("request", (request) => {
+    const name = request.url().slice(server.url.length);
+    requests.set(name, (requests.get(name) ?? 0) + 1);
+  });
+  await page.goto(server.url + path);
+  await isThere(page);
+  return { page, requests };
+}
+
+const createDocument = async (title: string): Promise<string> =>
+  (await callApi<{ id: string }>(server, "POST", "/api/v1.0/documents/", { title })).id;
+
+it("the first page of the documents is requested once, before the shell has arrived", async () => {
+  const id = await createDocument("Loaded");
+  const { page, requests } = await open("/", (opened) =>
+    opened.getByRole("main").getByRole("link", { name: "Loaded" }).first().waitFor(),
+  );
+  expect(requests.get("/api/v1.0/users/me")).toBe(1);
+  expect(requests.get("/api/v1.0/documents?page=1&page_size=50")).toBe(1);
+  expect(await page.getByRole("main").locator(`a[href^="/d/${id}"]`).count()).toBe(1);
+  await page.close();
+});
+
+it("a document and the ticket of its connection are requested once", async () => {
+  const id = await createDocument("Loaded at once");
+  const { page, requests } = await open(`/d/${id}`, (opened) =>
+    opened.locator('main [contenteditable="true"]').last().waitFor(),
+  );
+  expect(requests.get(`/api/v1.0/documents/${id}`)).toBe(1);
+  expect(requests.get(`/api/v1.0/documents/${id}/collaboration-ticket/`)).toBe(1);
+  await page.close();
+});
+
+it("a run and its steps, a workflow, and the runs are requested once", async () => {
+  await server.storeWorkflow("name: loaded\nsteps:\n  - {name: only, type: bash, command: 'true'}\n");
+  const { run_id } = await server.run({ module: "loaded" });
+  const run = await open(`/runs/${run_id}?view=timeline`, (opened) =>
+    opened.getByRole("main").getByRole("link", { name: /only/ }).waitFor(),
+  );
+  expect(run.requests.get(`/automation/runs/${run_id}`)).toBe(1);
+  expect(run.requests.get(`/automation/runs/${run_id}/timeline?offset=0&limit=10000`)).toBe(1);
+  await run.page.close();
+  const workflow = await open("/workflows/loaded", (opened) => opened.locator(".cm-content").waitFor());
+  expect(workflow.requests.get("/automation/workflows/loaded")).toBe(1);
+  expect(workflow.requests.get("/automation/schemas/workflow.json")).toBe(1);
+  await workflow.page.close();
+  const runs = await open("/runs", (opened) =>
+    opened
+      .getByRole("main")
+      .getByRole("link", { name: /loaded/ })
+      .first()
+      .waitFor(),
+  );
+  expect(runs.requests.get("/automation/runs?offset=0&limit=50")).toBe(1);
+  await runs.page.close();
+});
+
+it("a page shows its menu only when it is opened, and the focus returns to its button", async () => {
+  const id = await createDocument("With a menu");
+  const { page, requests } = await open(`/d/${id}`, (opened) =>
+    opened.locator('main [contenteditable="true"]').last().waitFor(),
+  );
+  expect([...requests.keys()].filter((path) => path.includes("document-menu"))).toEqual([]);
+  const button = page.getByRole("main").getByRole("button", { name: "Actions for this document" });
+  await button.click();
+  await page.getByRole("menuitem", { name: "Copy link" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("menuitem", { name: "Copy link" }).waitFor({ state: "hidden" });
+  await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.close();
+});
+
+it("a page whose code cannot be loaded says so, and loads it when it is tried again", async () => {
+  const page = await context.newPage();
+  await page.route("**/assets/runs-page-*", (route) => route.abort());
+  await page.goto(`${server.url}/runs`);
+  await page.getByRole("button", { name: "Reload" }).waitFor();
+  await page.unroute("**/assets/runs-page-*");
+  await page.getByRole("button", { name: "Reload" }).click();
+  await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
+  await page.close();
+});

@@ -1,0 +1,113 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { TestServer } from "../../lib/testing/test-server.ts";
+import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
+
+/** A loaded machine is slow. */
+const expectPage = playwrightExpect.configure({ timeout: 20_000 });
+
+let server: TestServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startWebServer(), launchChromium()]);
+  await server.storeWorkflow(
+    `name: deploy\nparams: [{name: zone, default: eu}]\nsteps: [{name: s, type: bash, command: "test {{zone}} != us || { echo no quota >&2; exit 1; }"}]\n`,
+  );
+  for (const zone of ["eu", "us", "asia"])
+    await server.run({ module: "deploy", target: `site-${zone}`, params: { zone } });
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.[Symbol.asyncDispose]();
+});
+
+async function openPage(path: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
+  const context = await browser.newContext({ colorScheme });
+  onTestFinished(() => context.close());
+  const page = await logIn(server, context);
+  await page.goto(server.url + path);
+  return page;
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+}
+
+const rows = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("tbody tr");
+
+test("runs are filtered by a param and by their error, which is in the address", async () => {
+  const page = await openPage("/runs");
+  await expectPage(rows(page)).toHaveCount(3);
+  await page.getByLabel("Property to filter by").selectOption("param.zone");
+  await page.getByLabel("Filter by zone").fill("asia");
+  await page.keyboard.press("Enter");
+  await expectPage(rows(page)).toHaveCount(1);
+  await expectPage(rows(page)).toContainText("site-asia");
+  expect(page.url()).toContain("param.zone=asia");
+  await page.getByRole("link", { name: "Remove the filter zone" }).click();
+  await page.getByLabel("Property to filter by").selectOption("error");
+  await page.getByLabel("Filter by Error contains").fill("NO QUOTA");
+  await page.keyboard.press("Enter");
+  await expectPage(rows(page)).toHaveCount(1);
+  await expectPage(rows(page)).toContainText("site-us");
+  await page.reload();
+  await expectPage(rows(page)).toHaveCount(1);
+});
+
+test("a run that starts waits behind a button, so that no row moves", async () => {
+  const page = await openPage("/runs?workflow=deploy");
+  await expectPage(rows(page).first()).toBeVisible();
+  const count = await rows(page).count();
+  await server.run({ module: "deploy", target: "site-new" });
+  await expectPage(page.getByRole("button", { name: "1 new run" })).toBeVisible();
+  await expectPage(rows(page)).toHaveCount(count);
+  await page.getByRole("button", { name: "1 new run" }).click();
+  await expectPage(rows(page).first()).toContainText("site-new");
+});
+
+test("runs are selected with x, cancelled and rerun together", async () => {
+  await server.storeWorkflow(`name: long\nsteps: [{name: s, type: bash, command: "sleep 100"}]\n`);
+  for (const target of ["l1", "l2"])
+    await callApi(server, "POST", "/automation/runs", { module: "long", target });
+  const page = await openPage("/runs?workflow=long");
+  await expectPage(rows(page)).toHaveCount(2);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("x");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("x");
+  const bar = page.getByRole("region", { name: "Selected runs" });
+  await expectPage(bar).toContainText("2 runs selected");
+  await expectAccessible(page);
+  await bar.getByRole("button", { name: "Cancel runs" }).click();
+  await page
+    .getByRole("dialog", { name: "Cancel 2 runs?" })
+    .getByRole("button", { name: "Cancel runs" })
+    .click();
+  await expectPage(page.getByText("2 of 2 runs were cancelled.")).toBeVisible();
+  await expectPage(rows(page).filter({ hasText: "Cancelled" })).toHaveCount(2);
+});
+
+test("the chain of a run leads to what started it and what it started", async () => {
+  const { run_uuid: id } = await server.run({ module: "deploy", target: "chained" });
+  const { run_uuid: again } = await callApi<{ run_uuid: string }>(
+    server,
+    "POST",
+    `/automation/runs/${id}/rerun`,
+    {},
+  );
+  const page = await openPage(`/runs/${again}?view=chain`);
+  const causes = page.getByRole("main").getByRole("listitem").filter({ hasText: "deploy" });
+  await expectPage(causes).toHaveCount(2);
+  await expectAccessible(page);
+  await causes.first().getByRole("link", { name: "deploy" }).click();
+  await expectPage(page).toHaveURL(new RegExp(id));
+});
+
+test.each(["light", "dark"] as const)("axe finds nothing on the list of runs: %s", async (colorScheme) => {
+  const page = await openPage("/runs?status=failed", colorScheme);
+  await expectPage(rows(page).first()).toBeVisible();
+  await expectAccessible(page);
+});

@@ -1,0 +1,136 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
+import { afterAll, beforeAll, onTestFinished, test } from "vitest";
+import type { TestServer } from "../../lib/testing/test-server.ts";
+import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
+
+/** A loaded machine is slow. */
+const expect = playwrightExpect.configure({ timeout: 30_000 });
+
+let browser: Browser;
+let weft: TestServer;
+
+beforeAll(async () => {
+  [browser, weft] = await Promise.all([launchChromium(), startWebServer()]);
+  await createUser(weft, "ben@example.com", "Ben Ode");
+});
+afterAll(async () => {
+  await browser?.close();
+  await weft?.[Symbol.asyncDispose]();
+});
+
+async function signIn(email?: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
+  const context = await browser.newContext({ colorScheme });
+  onTestFinished(() => context.close());
+  return logIn(weft, context, email);
+}
+
+test("a token is created, shown once and revoked; sessions end; others see that tokens are the owner's", async () => {
+  const page = await signIn();
+  await page.goto(`${weft.url}/settings/tokens`);
+  await page.getByLabel("Name of the token").fill("Robot");
+  await page.getByLabel("Email address of its user").fill("robot@example.com");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  const token = (await page.locator("code").textContent()) ?? "";
+  const me = await fetch(`${weft.url}/api/v1.0/users/me/`, { headers: { authorization: `Bearer ${token}` } });
+  expect(me.status).toBe(200);
+  await page.reload();
+  await expect(page.getByRole("row", { name: /Robot/ })).toBeVisible();
+  await expect(page.getByText(token)).toHaveCount(0);
+  await page.getByRole("button", { name: "Revoke Robot" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).click();
+  await expect(page.getByRole("row", { name: /Robot/ })).toHaveCount(0);
+  const refused = await fetch(`${weft.url}/api/v1.0/users/me/`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(refused.status).toBe(401);
+
+  const other = await signIn();
+  await page.goto(`${weft.url}/settings/sessions`);
+  await page.getByRole("button", { name: "End all others" }).click();
+  await expect(page.getByRole("row")).toHaveCount(2);
+  await other.reload();
+  await expect(other.getByRole("heading", { name: "Sign in" })).toBeVisible();
+
+  const ben = await signIn("ben@example.com");
+  await ben.goto(`${weft.url}/settings/tokens`);
+  await expect(ben.getByText("Only the owner of this installation")).toBeVisible();
+});
+
+test("language and notifications are set, and own data is exported", async () => {
+  const page = await signIn("ben@example.com");
+  await page.goto(`${weft.url}/settings/general`);
+  await page.getByLabel("Language").selectOption("fr");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Paramètres");
+  // Another device has the stored language from the login on.
+  const device = await signIn("ben@example.com");
+  await expect(device.getByRole("link", { name: "Paramètres" })).toBeVisible();
+  await page.getByLabel("Langue").selectOption("en");
+  await page.goto(`${weft.url}/settings/notifications`);
+  const box = page.getByRole("checkbox", { name: "Comments that mention you: By email" });
+  await expect(box).toBeChecked();
+  const SETTINGS = "**/users/me/notification-settings";
+  const answer = Promise.withResolvers<void>();
+  await page.route(SETTINGS, async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  const stored = page.waitForResponse(SETTINGS);
+  // The state changes at once, however late the server answers.
+  await box.uncheck();
+  answer.resolve();
+  await stored;
+  await page.unroute(SETTINGS);
+  await page.reload();
+  await expect(box).not.toBeChecked();
+  // The stored state is shown again after a failure, with the reason.
+  await page.route(SETTINGS, (route) =>
+    route.request().method() === "PATCH" ? route.fulfill({ status: 500, json: {} }) : route.fallback(),
+  );
+  await box.click();
+  await expect(page.getByRole("status").getByText("This did not work: ")).toBeVisible();
+  await expect(box).not.toBeChecked();
+  await page.goto(`${weft.url}/settings/data`);
+  await page.getByRole("button", { name: "Export my data" }).click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download" }).click();
+  expect((await download).suggestedFilename()).toMatch(/\.zip$/);
+});
+
+test("a notification is counted, leads to what happened, and is read then", async () => {
+  const { id } = await callApi<{ id: string }>(weft, "POST", "/api/v1.0/documents/", { title: "For Ben" });
+  const [ben] = await callApi<{ id: string }[]>(weft, "GET", "/api/v1.0/users/?q=ben@example.com");
+  await callApi(weft, "POST", `/api/v1.0/documents/${id}/accesses/`, { user_id: ben?.id, role: "reader" });
+  const page = await signIn("ben@example.com");
+  await page
+    .getByRole("link", { name: "Notifications, 1 unread notification" })
+    .or(page.getByText("1 unread notification"))
+    .first()
+    .waitFor();
+  await page.goto(`${weft.url}/notifications`);
+  await page.getByRole("link", { name: /shared For Ben with you/ }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("For Ben");
+  await page.goto(`${weft.url}/notifications?list=unread`);
+  await expect(page.getByText("You have read everything.")).toBeVisible();
+});
+
+test.each(["light", "dark"] as const)(
+  "axe finds nothing on the settings and notifications: %s",
+  async (scheme) => {
+    const page = await signIn(undefined, scheme);
+    const parts = ["general", "notifications", "sessions", "tokens", "data"].map(
+      (part) => `settings/${part}`,
+    );
+    for (const path of [...parts, "notifications"]) {
+      await page.goto(`${weft.url}/${path}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.waitForLoadState("networkidle");
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [path, id, nodes.map(({ html }) => html)])).toEqual([]);
+    }
+    await page.getByRole("button", { name: /^Account/ }).click();
+    await page.getByRole("menuitem", { name: "Log out" }).waitFor();
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  },
+);

@@ -1,0 +1,208 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser, BrowserContextOptions, Page } from "@playwright/test";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { TestServer } from "../../lib/testing/test-server.ts";
+import { createWebExample, type WebExample } from "./web-example.ts";
+import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
+
+const WAIT = { timeout: 15_000 };
+
+let server: TestServer;
+let browser: Browser;
+let example: WebExample;
+/** Errors and violations of the policy that a browser reported during a test. */
+const problems: string[] = [];
+
+beforeAll(async () => {
+  server = await startWebServer();
+  browser = await launchChromium();
+  example = await createWebExample(server);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.[Symbol.asyncDispose]();
+});
+afterEach(() => {
+  expect(problems.splice(0)).toEqual([]);
+});
+
+/** A browser with a session, as the owner or as the user with this address. */
+async function open(email?: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  context.setDefaultTimeout(WAIT.timeout);
+  context.on("weberror", (error) => problems.push(String(error.error())));
+  context.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) problems.push(message.text());
+  });
+  return logIn(server, context, email);
+}
+
+const editorOf = (page: Page) => page.getByRole("textbox", { name: "Text of the document" });
+const isSaved = (page: Page): Promise<void> => page.getByRole("status").getByText("Saved").waitFor();
+
+test("a user signs in by a link, writes a document, and finds it again after a reload", async () => {
+  const page = await open();
+  await page.getByRole("button", { name: "New document" }).click();
+  await page.getByRole("textbox", { name: "Title" }).fill("Travel");
+  await page.keyboard.press("Enter");
+  await editorOf(page).click();
+  await page.keyboard.type("We leave on Friday.");
+  await isSaved(page);
+  await page.reload();
+  await expect.poll(() => editorOf(page).textContent(), WAIT).toContain("We leave on Friday.");
+  expect(await page.getByRole("textbox", { name: "Title" }).inputValue()).toBe("Travel");
+  await page.getByRole("main").getByRole("link", { name: "Documents" }).click();
+  await page.getByRole("main").getByRole("link", { name: "Travel", exact: true }).waitFor();
+});
+
+test("two users see each other's text and who is here", async () => {
+  await createUser(server, "ben@example.org", "Ben Okri");
+  const { id } = await callApi<{ id: string }>(server, "POST", "/api/v1.0/documents/", { title: "Shared" });
+  const link = { link_reach: "authenticated", link_role: "editor" };
+  await callApi(server, "PUT", `/api/v1.0/documents/${id}/link-configuration/`, link);
+  const [ana, ben] = [await open(), await open("ben@example.org")];
+  for (const page of [ana, ben]) await page.goto(`${server.url}/d/${id}`);
+  await editorOf(ana).click();
+  await ana.keyboard.type("Hello from Ana.");
+  await expect.poll(() => editorOf(ben).textContent(), WAIT).toContain("Hello from Ana.");
+  await editorOf(ben).click();
+  await ben.keyboard.press("Control+End");
+  await ben.keyboard.press("Enter");
+  await ben.keyboard.type("And from Ben.");
+  await expect.poll(() => editorOf(ana).textContent(), WAIT).toContain("And from Ben.");
+  await ana.getByRole("list", { name: "Also here: Ben Okri" }).waitFor();
+  await Promise.all([isSaved(ana), isSaved(ben)]);
+});
+
+test("a document without access is refused, and so is one that does not exist", async () => {
+  await createUser(server, "kim@example.org", "Kim Lee");
+  const page = await open("kim@example.org");
+  await page.goto(server.url + example.pages["document"]);
+  await page.getByRole("heading", { name: "No access" }).waitFor();
+  await page.goto(`${server.url}/d/11111111-1111-4111-8111-111111111111`);
+  await page.getByRole("heading", { name: "Not found" }).waitFor();
+});
+
+test("a deleted document can be brought back by Undo", async () => {
+  await callApi(server, "POST", "/api/v1.0/documents/", { title: "Draft" });
+  const page = await open();
+  const actions = page.getByRole("main").getByRole("button", { name: "Actions for Draft" });
+  await actions.click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await actions.waitFor();
+});
+
+test("a document is shared and copied as Markdown from its row, and its heading is its title", async () => {
+  const { id } = await callApi<{ id: string }>(server, "POST", "/api/v1.0/documents/", { title: "🌍 Trip" });
+  const page = await open(undefined, { permissions: ["clipboard-read", "clipboard-write"] });
+  const actions = page.getByRole("main").getByRole("button", { name: "Actions for 🌍 Trip" });
+  await actions.press("Enter");
+  await page.getByRole("menuitem", { name: "Share…" }).press("Enter");
+  await page.getByRole("dialog", { name: "Share" }).getByLabel("Who can open the link").waitFor();
+  await page.keyboard.press("Escape");
+  await page.goto(`${server.url}/d/${id}`);
+  await page.getByRole("heading", { level: 1, name: "Trip", exact: true }).waitFor();
+  await editorOf(page).click();
+  await page.keyboard.type("We leave on Friday.");
+  await isSaved(page);
+  await page.getByRole("button", { name: "Actions for this document" }).click();
+  await page.getByRole("menuitem", { name: "Copy as Markdown" }).click();
+  await page.getByText("The text is copied as Markdown.").waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied.trim()).toBe("# 🌍 Trip\n\nWe leave on Friday.");
+});
+
+test("a list of documents is sorted by the service, and shows at once what others do", async () => {
+  const page = await open();
+  const links = page.getByRole("list", { name: /^Documents, / }).getByRole("link");
+  const create = (title: string) => callApi(server, "POST", "/api/v1.0/documents/", { title });
+  await create("Zebra 2");
+  await page.goto(`${server.url}/?q=zebra`);
+  await page.getByLabel("Sort by").selectOption("Title, A to Z");
+  await expect.poll(() => links.first().textContent(), WAIT).toBe("Zebra 2");
+  expect(new URL(page.url()).searchParams.get("sort")).toBe("title");
+  await create("Zebra 1");
+  await expect.poll(() => links.first().textContent(), WAIT).toBe("Zebra 1");
+  await page.getByLabel("Sort by").selectOption("Title, Z to A");
+  await expect.poll(() => links.last().textContent(), WAIT).toBe("Zebra 1");
+});
+
+test("the keyboard leads to pages, documents and the list of shortcuts", async () => {
+  const page = await open();
+  await page.getByRole("heading", { name: "Documents" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await page.getByRole("heading", { name: "Runs" }).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+K");
+  await page.getByRole("textbox", { name: "Search or go to" }).fill("Handbook");
+  await page.getByRole("dialog").getByText("Handbook", { exact: true }).click();
+  await editorOf(page).waitFor();
+  await expect.poll(() => page.title(), WAIT).toBe("Handbook · Weft");
+});
+
+test("a failed run shows why, and its step opens by its address", async () => {
+  const page = await open();
+  await page.goto(`${server.url}/runs?status=failed`);
+  await page.getByRole("link", { name: "nightly-backup" }).click();
+  await page.getByRole("link", { name: /^upload/ }).click();
+  const panel = page.getByRole("complementary", { name: "upload" });
+  await panel.getByText("the bucket does not exist").first().waitFor();
+  await page.reload();
+  await panel.getByRole("heading", { name: "Command" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Log" }).click();
+  await page.getByText("| dumping").waitFor();
+});
+
+test("without a session the login is shown, and the API reports 401", async () => {
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`${server.url}/runs`);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("This server has no identity provider").waitFor();
+  expect((await page.request.get(`${server.url}/api/v1.0/users/me/`)).status()).toBe(401);
+});
+
+test("a lost connection is shown, nothing that was typed is lost, and it recovers", async () => {
+  const page = await open();
+  await page.getByRole("button", { name: "New document" }).click();
+  await page.getByRole("textbox", { name: "Title" }).waitFor();
+  await editorOf(page).click();
+  await page.context().setOffline(true);
+  await page.keyboard.type("Written on a train.");
+  await page
+    .getByRole("status")
+    .getByText(/Saving|Offline/)
+    .waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole("status").getByText("Saved").waitFor({ timeout: 45_000 });
+  await page.reload();
+  await expect.poll(() => editorOf(page).textContent(), WAIT).toContain("Written on a train.");
+});
+
+test.each(["light", "dark"] as const)(
+  "axe finds nothing on any page: %s",
+  async (colorScheme) => {
+    const page = await open(undefined, { colorScheme });
+    const found: string[] = [];
+    // The other lists are the same page.
+    const { favorites: _favorites, trash: _trash, ...pages } = example.pages;
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(server.url + path);
+      await page.getByRole("heading", { level: 1 }).first().waitFor();
+      await page.waitForLoadState("networkidle");
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      found.push(
+        ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${name}: ${id}: ${html}`)),
+      );
+    }
+    expect(found).toEqual([]);
+  },
+  300_000,
+);
