@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { open } from "node:fs/promises";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runBenchmark } from "./harness/benchmark.ts";
 import { createTemporaryFolder } from "./harness/cleanup.ts";
@@ -18,6 +21,7 @@ const READS = 300;
 const RANGE = 64 * 1024;
 const SETTLE_MS = 2_000;
 const BOUNDARY = "weft-benchmark";
+const agent = new Agent({ keepAlive: true });
 
 await runBenchmark({
   name: "documents-attachments",
@@ -51,6 +55,7 @@ await runBenchmark({
     }
     await readWhole(server, path, file);
     const readMemory = reading();
+    agent.destroy();
     await server.stop();
     return {
       figures: [
@@ -80,20 +85,22 @@ function formOf(file: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
 }
 
-/** Uploads a form; returns the path of the attachment. */
+/** Uploads a form; returns the path of the attachment. Not with `fetch`, which copies the body and takes 14 ms more. */
 async function upload(server: Server, page: string, body: Buffer): Promise<string> {
-  const headers = {
-    authorization: `Bearer ${server.token}`,
-    "content-type": `multipart/form-data; boundary=${BOUNDARY}`,
-  };
-  const response = await fetch(`${page}/attachment-upload/`, {
+  const sent = request(`${page}/attachment-upload/`, {
     method: "POST",
-    headers,
-    body: new Uint8Array(body),
+    agent,
+    headers: {
+      authorization: `Bearer ${server.token}`,
+      "content-type": `multipart/form-data; boundary=${BOUNDARY}`,
+      "content-length": body.length,
+    },
   });
-  if (response.status !== 201)
-    throw new Error(`the upload answered ${response.status}: ${await response.text()}`);
-  const { file } = (await response.json()) as { file: string };
+  sent.end(body);
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  const answer = await text(response);
+  if (response.statusCode !== 201) throw new Error(`the upload answered ${response.statusCode}: ${answer}`);
+  const { file } = JSON.parse(answer) as { file: string };
   return `/media/${new URL(file, server.url).searchParams.get("key")}`;
 }
 

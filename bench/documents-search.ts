@@ -83,7 +83,7 @@ function scanMs(texts: readonly (readonly string[])[]): number {
 
 /** Pages of the index, with the compressed texts for excerpts. */
 function readIndexBytes(dataDir: string): number {
-  const database = new DatabaseSync(join(dataDir, "weft.db"), { readOnly: true });
+  const database = new DatabaseSync(join(dataDir, "full-text.db"), { readOnly: true });
   const sql =
     "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE 'full_text%' OR name LIKE 'sqlite_autoindex_full_text%'";
   const bytes = Number(database.prepare(sql).get()?.bytes);

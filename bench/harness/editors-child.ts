@@ -1,3 +1,4 @@
+import { PerformanceObserver } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import * as Y from "yjs";
@@ -16,6 +17,7 @@ const MARKER_DIGITS = 9;
 /** Updates in flight per writer that writes as fast as they are acknowledged. */
 const IN_FLIGHT = 16;
 const DRAIN_MS = 5_000;
+const FIRST_MS = 1_000;
 
 function varUint(value: number): number[] {
   const bytes: number[] = [];
@@ -113,11 +115,22 @@ class Editor {
 async function run(plan: EditorsPlan): Promise<void> {
   const started = new Map<number, { readonly at: number; readonly by: Editor }>();
   const latencies: number[] = [];
+  const laterLatencies: number[] = [];
   let measuring = false;
+  let startedMs = 0;
+  let gcMs = 0;
+  const gc = new PerformanceObserver((list) => {
+    for (const { startTime, duration } of list.getEntries())
+      if (measuring && startTime > startedMs) gcMs += duration;
+  });
+  gc.observe({ entryTypes: ["gc"] });
   // Hocuspocus returns an update to its sender: that is not an arrival.
   const onMarker = (number: number, by: Editor): void => {
     const sent = started.get(number);
-    if (sent !== undefined && sent.by !== by && measuring) latencies.push(performance.now() - sent.at);
+    if (sent === undefined || sent.by === by || !measuring) return;
+    const latency = performance.now() - sent.at;
+    latencies.push(latency);
+    if (sent.at > startedMs + FIRST_MS) laterLatencies.push(latency);
   };
   const writers: Editor[] = [];
   const readers: Editor[] = [];
@@ -138,7 +151,7 @@ async function run(plan: EditorsPlan): Promise<void> {
   if (begin === "measure") {
     let number = 0;
     const end = performance.now() + plan.seconds * 1000;
-    const startedMs = performance.now();
+    startedMs = performance.now();
     measuring = true;
     const write = (editor: Editor): void => {
       number += 1;
@@ -182,6 +195,8 @@ async function run(plan: EditorsPlan): Promise<void> {
       perSecond: (plan.rate > 0 ? sent : acknowledgedInTime) / elapsed,
       p50: percentile(latencies, 0.5),
       p99: percentile(latencies, 0.99),
+      laterP99: percentile(laterLatencies.length > 0 ? laterLatencies : latencies, 0.99),
+      editorsGcMs: gcMs,
     };
     process.send?.({ report });
     await new Promise((resolve) => process.once("message", resolve));

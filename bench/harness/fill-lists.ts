@@ -12,7 +12,7 @@ import { stepsPendingWrite } from "../../lib/workflows/runs/step-results.ts";
 import { runsTable, stepsTable } from "../../lib/workflows/runs/table.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
 import { saveWorkflow } from "../../lib/workflows/store/store.ts";
-import { CATALOG_KEY, catalogTable } from "../../lib/workflows/store/table.ts";
+import { catalogWrites } from "../../lib/workflows/store/table.ts";
 import { insertWrites, newScheduleRow } from "../../lib/workflows/store/trigger-rows.ts";
 import { createdKey, triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
 import { workspaceList } from "../../lib/workflows/workspaces/workspace-records.ts";
@@ -104,7 +104,7 @@ async function fillCatalog(deps: Deps, count: number): Promise<void> {
     };
     await deps.tables.write([...insertWrites(row), made]);
   });
-  await deps.tables.update(catalogTable, CATALOG_KEY, { add: { version: 1 } });
+  await deps.tables.write(catalogWrites(deps));
 }
 
 function* upTo(count: number): Generator<number> {

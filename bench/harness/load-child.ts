@@ -152,16 +152,21 @@ class Load {
       if (this.#samples.length < SAMPLES_MAX)
         this.#samples.push(`${kind.name}: ${status} ${body.toString()}`);
     } else if (kind.takes !== undefined) {
-      this.#take(tally, kind.takes, body.toString());
+      this.#take(tally, kind.takes, body.toString(), kind.takesAll === true);
     }
   }
 
-  #take(tally: Tally, field: string, body: string): void {
+  #take(tally: Tally, field: string, body: string, all: boolean): void {
     const mark = `"${field}":"`;
-    const start = body.indexOf(mark) + mark.length;
-    const value = start < mark.length ? "" : body.slice(start, body.indexOf('"', start));
-    tally.taken.push(value);
-    if (this.#plan.kinds.some(({ needs }) => needs !== undefined)) tally.free.push(value);
+    const isNeeded = this.#plan.kinds.some(({ needs }) => needs !== undefined);
+    let at = body.indexOf(mark);
+    do {
+      const start = at + mark.length;
+      const value = at < 0 ? "" : body.slice(start, body.indexOf('"', start));
+      tally.taken.push(value);
+      if (isNeeded) tally.free.push(value);
+      at = at < 0 ? at : body.indexOf(mark, start);
+    } while (all && at >= 0);
   }
 
   #kindOf(number: number): { kind: RequestKind; id: string } {

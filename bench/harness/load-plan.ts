@@ -9,6 +9,8 @@ export interface RequestKind {
   readonly expect?: number;
   /** A field of the response whose values are collected for the kinds that need an id of this kind. */
   readonly takes?: string;
+  /** Collects all values of that field in a response, not only the first. */
+  readonly takesAll?: true;
   /** The kind whose ids this kind needs; without an available id, a request of the first kind is sent instead. */
   readonly needs?: string;
 }
