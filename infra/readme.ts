@@ -10,7 +10,9 @@ import { functions } from "../lib/workflows/script-library/library.ts";
 import { FOLDER_ORDER } from "./checks/import-rules.ts";
 import { commandGuide, exitCodeTable } from "./command-guide.ts";
 import { type LockFile, lockedPackages, packagesByLicense } from "./licenses.ts";
+import { type PeerResult, peersTable } from "./peers-table.ts";
 import { parameterOf } from "./template/step-settings.ts";
+import { resourcesJson } from "./template-resources.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
 const SETTINGS_FILE = "docs/settings.md";
@@ -19,11 +21,14 @@ const ARCHITECTURE_FILE = "ARCHITECTURE.md";
 const PERFORMANCE_FILE = "docs/performance.md";
 const FUNCTIONS_FILE = "docs/functions.md";
 const FUNCTIONS_JSON_FILE = "lib/workflows/evaluation/functions.json";
+const TEMPLATE_FILE = "template.yaml";
+const RESOURCES_JSON_FILE = "lib/workflows/overview/resources.json";
 const COMMANDS_FILE = "docs/cli.md";
 const LICENSES_FILE = "docs/licenses.md";
 const LOCK_FILE = "package-lock.json";
 const BENCH_FILE = "bench/README.md";
 const BENCH_RESULTS_FILE = "bench/results.json";
+const PEER_RESULTS_FILE = "bench/peers/results.json";
 
 /** The part of an OpenAPI document that `docs/endpoints.md` shows. */
 export interface Endpoints {
@@ -209,6 +214,7 @@ export interface Page {
 export async function pages(root: string): Promise<Page[]> {
   const document = JSON.parse(await readFile(join(root, OPENAPI_FILE), "utf8")) as Endpoints;
   const results = JSON.parse(await readFile(join(root, BENCH_RESULTS_FILE), "utf8")) as BenchResult[];
+  const peers = JSON.parse(await readFile(join(root, PEER_RESULTS_FILE), "utf8")) as PeerResult[];
   const lock = JSON.parse(await readFile(join(root, LOCK_FILE), "utf8")) as LockFile;
   const counts = results.filter(({ name }) => name === "counts");
   const timed = results.filter((result) => !counts.includes(result));
@@ -216,7 +222,7 @@ export async function pages(root: string): Promise<Page[]> {
     [SETTINGS_FILE]: { settings: settingsTable() },
     [ENDPOINTS_FILE]: { endpoints: endpointsTable(document) },
     [ARCHITECTURE_FILE]: { folders: folderOrder() },
-    [PERFORMANCE_FILE]: { figures: figuresTable(timed) },
+    [PERFORMANCE_FILE]: { figures: figuresTable(timed), peers: peersTable(peers) },
     [FUNCTIONS_FILE]: { functions: functionsTables() },
     [COMMANDS_FILE]: { commands: commandGuide(program), exits: exitCodeTable(program) },
     [LICENSES_FILE]: { packages: licensesTable(lock) },
@@ -229,7 +235,12 @@ export async function pages(root: string): Promise<Page[]> {
     }),
   );
   const listed = await readFile(join(root, FUNCTIONS_JSON_FILE), "utf8");
-  return [...written, { path: FUNCTIONS_JSON_FILE, before: listed, after: functionsJson() }];
+  const overview = await readFile(join(root, RESOURCES_JSON_FILE), "utf8").catch(() => "");
+  return [
+    ...written,
+    { path: FUNCTIONS_JSON_FILE, before: listed, after: functionsJson() },
+    { path: RESOURCES_JSON_FILE, before: overview, after: resourcesJson(join(root, TEMPLATE_FILE)) },
+  ];
 }
 
 /** Exit code: 0 where all is as it should be, 1 where it is not. */

@@ -17,6 +17,8 @@ import type { ScannedConsumer, ScannedRoute } from "./scan.ts";
 const FUNCTION_TIMEOUT_MAX_SECONDS = 900;
 const FUNCTION_MEMORY_MIN_MB = 128;
 const FUNCTION_MEMORY_MAX_MB = 10_240;
+const FUNCTION_STORAGE_MIN_MB = 512;
+const FUNCTION_STORAGE_MAX_MB = 10_240;
 /** Messages in a batch without a batching window. */
 const BATCH_SIZE_MAX = 10;
 /** Limit of an SQS redrive policy. */
@@ -116,6 +118,9 @@ export function findConsumerIssues(consumers: readonly ScannedConsumer[]): strin
     }
     if (!isWhole(concurrency, 1, CONCURRENCY_MAX)) issue(`queue.concurrency must be 1 to ${CONCURRENCY_MAX}`);
     issues.push(...findSizeIssues(entry, consumer.timeoutSeconds, consumer.memoryMb));
+    const { storageMb } = consumer;
+    if (storageMb !== undefined && !isWhole(storageMb, FUNCTION_STORAGE_MIN_MB, FUNCTION_STORAGE_MAX_MB))
+      issue(`storageMb must be ${FUNCTION_STORAGE_MIN_MB} to ${FUNCTION_STORAGE_MAX_MB}`);
   }
   return issues;
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { testDefaults } from "./vitest-defaults.ts";
 
@@ -6,8 +7,11 @@ export default defineConfig({
   test: {
     ...testDefaults,
     include: ["tests/browser/*.browser.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    maxWorkers: 1,
+    globalSetup: "tests/browser/vitest-setup.ts",
+    // For tests that hang: a page is slow on a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // Each file has its own server and browser, which wait for each other.
+    maxWorkers: availableParallelism(),
   },
 });

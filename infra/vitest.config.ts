@@ -25,7 +25,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "processes",
-          include: ["{infra,localstack,bin,examples,bench,tests/faults}/**/*.test.ts"],
+          include: ["{infra,localstack,bin,examples,bench,tests/faults,web}/**/*.test.ts"],
         },
       },
       {

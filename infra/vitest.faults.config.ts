@@ -1,4 +1,6 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { longestFirst } from "./longest-first.ts";
 import { testDefaults } from "./vitest-defaults.ts";
 
 /** Fault tests that are slow, or that need root or user namespaces. `npm test` does not run them. */
@@ -8,6 +10,15 @@ export default defineConfig({
     include: ["tests/faults/**/*.faults.ts"],
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // They use less than half of the processor time of as many workers as processors.
+    maxWorkers: availableParallelism() + 1,
+    sequence: {
+      sequencer: longestFirst([
+        "kill.faults.ts",
+        "imports-killed.faults.ts",
+        "restarts.faults.ts",
+        "documents-killed.faults.ts",
+      ]),
+    },
   },
 });

@@ -6,7 +6,13 @@ import { FIXTURE_FILES, makeTree } from "./fixture-tree.ts";
 import { findStaleFiles, generateFiles } from "./write.ts";
 
 const NESTED = "infra/stacks/workflows.yaml";
-const FILES = ["template.yaml", NESTED, "openapi.json", "examples/workflow.schema.json"];
+const FILES = [
+  "template.yaml",
+  NESTED,
+  "openapi.json",
+  "client/api-types.ts",
+  "examples/workflow.schema.json",
+];
 
 describe("generate", () => {
   it("returns the same bytes for any order of file creation", async () => {

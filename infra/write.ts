@@ -7,6 +7,7 @@ import { findEditorWriters, isMissingPackages, licenseNotice } from "../lib/conv
 import { LIMITS } from "../lib/platform/limits.ts";
 import { readSetting } from "../lib/settings/read.ts";
 import { workflow } from "../lib/workflows/schema/schema.ts";
+import { apiTypes } from "./openapi/api-types.ts";
 import { toOpenApi } from "./openapi/document.ts";
 import { ScanError, scanFunctions } from "./scan.ts";
 import { countResources, templateText } from "./template/sam-template.ts";
@@ -30,6 +31,9 @@ export interface Generated {
 
 export const OPENAPI_FILE = "openapi.json";
 
+/** The types of the typed client. */
+const API_TYPES_FILE = "client/api-types.ts";
+
 /** CloudFormation allows 500 resources per stack; this leaves some room. */
 export const RESOURCES_MAX = LIMITS.stackResources.value;
 
@@ -51,10 +55,12 @@ export async function generateFiles(
       ([file, { resources }]) => `${file}: ${resources} resources, at most ${RESOURCES_MAX}: split the stack`,
     );
   if (issues.length > 0) throw new ScanError(issues);
+  const openapi = toOpenApi(found.routes, version);
   return {
     files: new Map([
       ...templates.map(([file, template]) => [file, templateText(template)] as const),
-      [OPENAPI_FILE, `${JSON.stringify(toOpenApi(found.routes, version), null, 2)}\n`],
+      [OPENAPI_FILE, `${JSON.stringify(openapi, null, 2)}\n`],
+      [API_TYPES_FILE, await apiTypes(openapi)],
       [WORKFLOW_SCHEMA_FILE, `${JSON.stringify(workflowSchema(), null, 2)}\n`],
     ]),
     sizes,

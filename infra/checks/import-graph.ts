@@ -55,6 +55,7 @@ async function collectImports(
     outdir: join(root, "dist"),
     format: "esm",
     platform: "node",
+    jsx: "preserve",
     logLevel: "silent",
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     plugins: [memoryPlugin(root, texts)],
@@ -75,7 +76,7 @@ function memoryPlugin(root: string, texts: ReadonlyMap<string, string>): Plugin 
       );
       context.onLoad({ filter: /.*/ }, ({ path }) => ({
         contents: texts.get(path.slice(root.length).replace(/^\/+/, "")) ?? "",
-        loader: /\.tsx?$|\.mts$/.test(path) ? "ts" : "js",
+        loader: path.endsWith(".tsx") ? "tsx" : /\.m?ts$/.test(path) ? "ts" : "js",
       }));
     },
   };
@@ -85,5 +86,6 @@ function resolveTarget(from: string, specifier: string): string {
   if (specifier.startsWith("#")) return specifier.slice(1);
   if (specifier.startsWith("node:")) return specifier;
   if (!specifier.startsWith(".")) return `npm:${specifier}`;
-  return posix.join(posix.dirname(from), specifier);
+  // A query, such as `?worker&url`, says what Vite makes of the file.
+  return posix.join(posix.dirname(from), specifier.replace(/\?.*$/, ""));
 }

@@ -41,6 +41,7 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "values",
     "steps",
     "runs",
+    "streams",
     "triggers",
     "watches",
     "schedules",
@@ -54,6 +55,8 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "script-api",
     "evaluation",
     "snapshots",
+    "overview",
+    "chains",
   ],
   "lib/documents": [
     "error-format.ts",
@@ -61,7 +64,6 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "access",
     "fields.ts",
     "fold.ts",
-    "escape-html.ts",
     "html-page.ts",
     "tables",
     "changes",
@@ -134,9 +136,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "nothing-imports-localstack",
-    why: "localstack/ runs Weft on one machine, only bin/ and bench/ may start it",
+    why: "localstack/ runs Weft on one machine, only bin/ and bench/ may start it; infra/ reads the template with its parser",
     from: /./,
-    except: /^(?:localstack|bin|bench|tests)\//,
+    except: /^(?:localstack|bin|bench|tests)\/|^infra\/template-resources\.ts$/,
     never: /^localstack\//,
   },
   {
@@ -160,9 +162,23 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "client-in-browsers",
-    why: "client/ runs in browsers, with Yjs and the Hocuspocus provider and nothing else",
+    why: "client/ runs in browsers, with openapi-fetch, Yjs and the Hocuspocus provider and nothing else",
     from: /^client\//,
-    never: /^(?!client\/|npm:(?:yjs|y-protocols|@hocuspocus\/provider)(?:\/|$))/,
+    never: /^(?!client\/|npm:(?:openapi-fetch|yjs|y-protocols|@hocuspocus\/provider)(?:\/|$))/,
+  },
+  {
+    name: "web-in-browsers",
+    why: "web/ runs in browsers: it uses packages and client/, and no code of the server",
+    from: /^web\//,
+    except: /^web\/build\//,
+    never: /^(?!web\/|client\/|npm:)/,
+  },
+  {
+    name: "nothing-imports-web",
+    why: "the server serves the files that web/ is built into",
+    from: /./,
+    except: /^(?:web|tests)\//,
+    never: /^web\//,
   },
   {
     name: "workflows-not-documents",
@@ -178,10 +194,11 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "service-ports-by-type",
-    why: "a service imports itself, lib/events, lib/ranked-index, lib/archives, the format of imported pages, errors, retries, suggestions, cookies, the matching of texts, and the types of the ports, of routes and of a page",
+    why: "a service imports itself, lib/events, lib/ranked-index, lib/archives, the format of imported pages, errors, retries, suggestions, cookies, waiting requests, server-sent events, the matching of texts, and the types of the ports, of routes and of a page",
     from: SERVICE,
-    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network|archives)\/|^lib\/conversion\/(?:imported-page|exported-tree)\.ts$|^lib\/(?:durations|errors|retry-on-conflict|suggestion)\.ts$|^lib\/platform\/(?:ids|text-match)\.ts$|^lib\/http\/(?:client-network|cookies|csrf|request-origin|sliding-window)\.ts$/,
-    onlyTypes: /^lib\/(?:platform|settings|mail)\/[^/]+\.ts$|^lib\/http\/(?:auth|page|route|service)\.ts$/,
+    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network|archives)\/|^lib\/conversion\/(?:imported-page|exported-tree)\.ts$|^lib\/(?:durations|errors|escape-html|retry-on-conflict|suggestion)\.ts$|^lib\/platform\/(?:ids|text-match)\.ts$|^lib\/http\/(?:caller|client-network|cookies|csrf|request-origin|request-seats|server-sent-events|sliding-window)\.ts$/,
+    onlyTypes:
+      /^lib\/(?:platform|settings|mail)\/[^/]+\.ts$|^lib\/http\/(?:auth|event-streams|page|route|service)\.ts$/,
   },
   {
     name: "events-below-services",
@@ -247,9 +264,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "app-opens-platforms",
-    why: "only lib/app opens an adapter; infra/ provisions AWS and starts emulators",
+    why: "only lib/app opens an adapter; infra/ provisions AWS and starts emulators, and a benchmark models AWS",
     from: /./,
-    except: /^lib\/(?:app|platform)\/|^infra\/(?:provision|emulators)/,
+    except: /^lib\/(?:app|platform)\/|^infra\/(?:provision|emulators)|^bench\/cloud-model\//,
     never: /^lib\/platform\/(?:aws|embedded)\//,
   },
   {
@@ -303,9 +320,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "aws-sdk-in-its-adapter",
-    why: "only lib/platform/aws uses the AWS SDK",
+    why: "only lib/platform/aws uses the AWS SDK, and a benchmark answers its requests",
     from: /./,
-    except: /^lib\/platform\/aws\//,
+    except: /^lib\/platform\/aws\/|^bench\/cloud-model\//,
     never: /^npm:@(?:aws-sdk|smithy)\//,
   },
   {

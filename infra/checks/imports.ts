@@ -159,7 +159,7 @@ export function findUndeclaredPackages(edges: readonly ImportEdge[], packages: P
 /** Imports of files that do not exist, or without the extension. */
 export function findMissingFiles(edges: readonly ImportEdge[], known: ReadonlySet<string>): Finding[] {
   return edges
-    .filter(({ to }) => isLocal(to) && !to.endsWith(".json") && !known.has(to))
+    .filter(({ to }) => isLocal(to) && !/\.(?:css|json)$/.test(to) && !known.has(to))
     .map(({ from, to }) => ({
       path: from,
       rule: "no-missing-files",

@@ -41,17 +41,11 @@ export const PARTS: readonly Part[] = [
   {
     name: "types",
     fix: "fix the files above, then: node infra/checks/run.ts types",
-    run: (root) =>
-      runProgram(root, [
-        bin("tsc"),
-        "-p",
-        ".",
-        "--pretty",
-        "false",
-        "--incremental",
-        "--tsBuildInfoFile",
-        join("node_modules", ".cache", "types.tsbuildinfo"),
-      ]),
+    run: async (root) => {
+      const outcomes: Outcome[] = [];
+      for (const project of [".", "web", "tests/browser"]) outcomes.push(await checkTypes(root, project));
+      return joinOutcomes(outcomes);
+    },
   },
   {
     name: "imports",
@@ -67,20 +61,29 @@ export const PARTS: readonly Part[] = [
     name: "generated",
     fix: "npm run infra:write",
     verbose: true,
-    run: async (root) => {
-      const outcomes = await Promise.all(
-        ["write.ts", "readme.ts"].map((file) => runProgram(root, [join("infra", file), "--check"])),
-      );
-      return {
-        ok: outcomes.every(({ ok }) => ok),
-        output: outcomes
-          .map(({ output }) => output.trim())
-          .filter((output) => output !== "")
-          .join("\n"),
-      };
-    },
+    run: async (root) =>
+      joinOutcomes(
+        await Promise.all(
+          ["write.ts", "readme.ts"].map((file) => runProgram(root, [join("infra", file), "--check"])),
+        ),
+      ),
   },
 ];
+
+/** Checks the types of one project: the sources that Node runs, those that browsers run, or tests that have parts of both. */
+function checkTypes(root: string, project: string): Promise<Outcome> {
+  const buildInfo = join("node_modules", ".cache", `types-${project.replaceAll(/\W/g, "-")}.tsbuildinfo`);
+  const options = ["--pretty", "false", "--incremental", "--tsBuildInfoFile", buildInfo];
+  return runProgram(root, [bin("tsc"), "-p", project, ...options]);
+}
+
+function joinOutcomes(outcomes: readonly Outcome[]): Outcome {
+  const outputs = outcomes.map(({ output }) => output.trim());
+  return {
+    ok: outcomes.every(({ ok }) => ok),
+    output: outputs.filter((output) => output !== "").join("\n"),
+  };
+}
 
 function toOutcome(findings: readonly Finding[]): Outcome {
   const lines = findings.map(({ path, rule, message }) => `${path}: ${rule}: ${message}`);

@@ -139,3 +139,10 @@ async function runInstaller(command: string, args: readonly string[]): Promise<v
     throw new Error(`${command} ${args.join(" ")} failed: ${output}`, { cause: error });
   }
 }
+
+/** Installs what the tests of AWS's adapters and of exported files need, which otherwise happens when they start. */
+if (import.meta.main) {
+  const root = emulatorsFolder(process.env);
+  await mkdir(root, { recursive: true });
+  await Promise.all([installDynamoDbLocal(root), installMoto(root), installVeraPdf(root)]);
+}

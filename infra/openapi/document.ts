@@ -126,6 +126,8 @@ function toParameter(
     in: where,
     ...(required ? { required } : {}),
     ...(description === undefined ? {} : { description }),
+    // Each property is a parameter of its own.
+    ...(where === "query" && rest.type === "object" ? { style: "form", explode: true } : {}),
     schema: rest,
   };
 }

@@ -90,8 +90,11 @@ function blueprintOf(template: Template, stack: string, bucket: string): Bluepri
     rules: mapResources(template, "AWS::Events::Rule", (properties) =>
       toRule(stack, properties, queueOf, busOf),
     ),
-    buckets: mapResources(template, "AWS::S3::Bucket", ({ BucketName }) =>
-      BucketName === undefined ? bucket : resolveText(stack, BucketName),
+    // A conditional bucket belongs to CloudFront.
+    buckets: mapResources(
+      { resources: template.resources.filter(([, resource]) => partOf(resource).Condition === undefined) },
+      "AWS::S3::Bucket",
+      ({ BucketName }) => (BucketName === undefined ? bucket : resolveText(stack, BucketName)),
     ),
   };
 }

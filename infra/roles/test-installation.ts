@@ -17,6 +17,8 @@ import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
 import { converterName } from "../../lib/platform/conversions.ts";
 import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
+import { rendererName } from "../../lib/platform/renderings.ts";
+import { consumerEnvironment } from "../../lib/settings/read.ts";
 import { startTestOidcProvider, type TestOidcProvider } from "../../lib/testing/test-oidc-provider.ts";
 import { type AnyHandler, createFunctions, type Functions } from "../../localstack/functions.ts";
 import { startGateway } from "../../localstack/gateway.ts";
@@ -129,10 +131,15 @@ export async function openInstallation(
   const roles = texts
     .filter((text) => text.includes("Type: AWS::Serverless::Function"))
     .map((text) => readRoles(text, values));
+  const contentFunctions = new Map([
+    [converterName(stack), "ConverterFunction"],
+    [rendererName(stack), "RendererFunction"],
+  ]);
   // In addition to the template's environment: the endpoint of AWS, and nothing else of this process.
   const lambda = await startLambda((name, event) => {
-    if (name !== converterName(stack)) throw new Error(`unknown function: ${name}`);
-    return invokeFunction(invoke, functions, "ConverterFunction", event);
+    const logicalId = contentFunctions.get(name);
+    if (logicalId === undefined) throw new Error(`unknown function: ${name}`);
+    return invokeFunction(invoke, functions, logicalId, event);
   });
   const aws = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"))),
@@ -157,10 +164,11 @@ export async function openInstallation(
   let writerEmail = "";
   const workers: { close(): Promise<void> }[] = [];
   /** Every worker has its own folder, as if each ran on another machine. */
-  const depsOf = async ({ logicalId, worker }: TemplateFunction): Promise<unknown> => {
-    const environment = environments.get(logicalId) ?? {};
-    // It only uses the bucket.
-    if (logicalId === "ConverterFunction") return { blobs: outside.blobs };
+  const depsOf = async ({ logicalId, worker, entry }: TemplateFunction): Promise<unknown> => {
+    const all = environments.get(logicalId) ?? {};
+    const environment = entry.startsWith("functions/consumers/") ? consumerEnvironment(all) : all;
+    // They only use the bucket.
+    if ([...contentFunctions.values()].includes(logicalId)) return { blobs: outside.blobs };
     if (worker) {
       const opened = await openWorker({
         dataDir: join(folder, logicalId),

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { coversPermission } from "./compare-roles.ts";
 import {
   type CommandInput,
@@ -19,6 +19,8 @@ export interface Recorder {
   /** Stops recording. */
   stop(): void;
 }
+
+const INVOCATION = /\/2015-03-31\/functions\/([\w-]+)\/invocations$/;
 
 interface Command {
   readonly input: CommandInput;
@@ -74,13 +76,28 @@ export function startRecorder(): Recorder {
     return answer;
   };
   // Someone else sends the request that a function presigns, with the function's rights.
-  const put = PutObjectCommand.prototype as unknown as Composed;
-  const { resolveMiddleware } = put;
-  put.resolveMiddleware = function (...args) {
+  const presigned = [GetObjectCommand, PutObjectCommand].map(({ name, prototype }) => {
+    const command = prototype as unknown as Composed;
+    const { resolveMiddleware } = command;
+    command.resolveMiddleware = function (...args) {
+      const current = running.getStore();
+      for (const right of requiredPermissions(name, this.input))
+        current?.own.set(`${right.action} ${right.resource}`, right);
+      return resolveMiddleware.apply(this, args);
+    };
+    return () => {
+      command.resolveMiddleware = resolveMiddleware;
+    };
+  });
+  // Invocations of functions are signed requests without the SDK.
+  const { fetch: plainFetch } = globalThis;
+  globalThis.fetch = (input, init) => {
+    const FunctionName = INVOCATION.exec(String(input))?.[1];
     const current = running.getStore();
-    for (const right of requiredPermissions("PutObjectCommand", this.input))
-      current?.own.set(`${right.action} ${right.resource}`, right);
-    return resolveMiddleware.apply(this, args);
+    if (FunctionName !== undefined)
+      for (const right of requiredPermissions("InvokeCommand", { FunctionName }))
+        current?.own.set(`${right.action} ${right.resource}`, right);
+    return plainFetch(input, init);
   };
   return {
     done: () => new Map([...byName].map(([name, rights]) => [name, [...rights.values()]])),
@@ -91,7 +108,8 @@ export function startRecorder(): Recorder {
     },
     stop: () => {
       shared.send = send;
-      put.resolveMiddleware = resolveMiddleware;
+      for (const restore of presigned) restore();
+      globalThis.fetch = plainFetch;
     },
   };
 }

@@ -66,7 +66,12 @@ export function createClient({ url, token }: Pick<Installation, "url" | "token">
       typeof body === "string"
         ? fetchRaw(method, path, "text/markdown", body)
         : fetchRaw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
-    status: async (path, body) => (await request(body === undefined ? "GET" : "POST", path, body)).status,
+    status: async (path, body) => {
+      const answer = await request(body === undefined ? "GET" : "POST", path, body);
+      // It may be a stream that does not end.
+      await answer.body?.cancel();
+      return answer.status;
+    },
     list: async <Item>(path: string) => (await send<{ data: readonly Item[] }>("GET", path)).data,
   };
 }

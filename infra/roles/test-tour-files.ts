@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { EXPORTS_QUEUE, type ExportMessage } from "../../lib/documents/exports/export-jobs.ts";
 import { IMPORTS_QUEUE } from "../../lib/documents/imports/import-state.ts";
 import { DEPTH_MAX } from "../../lib/documents/tables/documents.ts";
 import { timersTable } from "../../lib/platform/timers-table.ts";
@@ -20,6 +21,10 @@ interface Import {
   readonly id: string;
   readonly status: string;
   readonly error: string | null;
+}
+
+interface Export extends Import {
+  readonly url: string | null;
 }
 
 /**
@@ -54,14 +59,22 @@ export async function tourFiles(
   const undone = await client.form<Import>(`${DOCUMENTS}/${gone}/children`, archive);
   await client.delete(`${DOCUMENTS}/${gone}`);
   const at = outside.clock.now();
-  const body = JSON.stringify({ import_id: randomUUID() });
-  const due = { due: "due", dueAt: new Date(at).toISOString(), at, queue: IMPORTS_QUEUE, body };
-  await outside.tables.write([
-    { op: "put", table: timersTable, item: { pk: "imports:tour", sk: "timer", ...due } },
-  ]);
+  const due = { sk: "timer", due: "due", dueAt: new Date(at).toISOString(), at };
+  await outside.tables.write(
+    [
+      { pk: "imports:tour", queue: IMPORTS_QUEUE, body: JSON.stringify({ import_id: randomUUID() }) },
+      {
+        pk: "exports:tour",
+        queue: EXPORTS_QUEUE,
+        body: JSON.stringify({ export_id: randomUUID(), expired: true } satisfies ExportMessage),
+      },
+    ].map((timer) => ({ op: "put", table: timersTable, item: { ...timer, ...due } }) as const),
+  );
 
-  await client.status(`${BASE}/users/me/export`);
-  await client.status(`${BASE}/exports/${randomUUID()}/file?token=none`);
+  const exported = [
+    await client.send<Export>("GET", `${DOCUMENTS}/${home}/export?with_descendants=true`),
+    await client.send<Export>("GET", `${BASE}/users/me/export`),
+  ];
   await call("HeadMediaFunction", headOf(`/media/${home}/attachments/${randomUUID()}.png`, token));
   const save = (text: string): Promise<void> =>
     client.send("PATCH", `${DOCUMENTS}/${edited}/content`, { content: Buffer.from(text).toString("base64") });
@@ -72,6 +85,8 @@ export async function tourFiles(
     await waitUntil("the words of a document", async () => (await find("word149")) === 1);
     await save("few");
     await waitUntil("the words of an edit", async () => (await find("few")) === 1);
+    for (const { id } of exported) await waitForExport(client, id);
+    await exportFiles(client, home);
     for (const { id, end } of [
       { id: done.id, end: "succeeded" },
       { id: undone.id, end: "failed" },
@@ -83,6 +98,31 @@ export async function tourFiles(
         return status === end;
       });
   };
+}
+
+/** Waits until the file of an export can be read. */
+async function waitForExport(client: Client, id: string): Promise<void> {
+  let link = "";
+  await waitUntil("an export", async () => {
+    const { status, url, error } = await client.send<Export>("GET", `${BASE}/exports/${id}`);
+    if (status === "failed") throw new Error(`the export has failed: ${error}`);
+    link = url ?? "";
+    return status === "done";
+  });
+  const { pathname, search } = new URL(link);
+  // Redirected to the bucket.
+  const read = await client.status(`${pathname}${search}`);
+  if (read !== 200) throw new Error(`the file of an export returned ${read}`);
+}
+
+/** Documents as files of every kind. */
+async function exportFiles(client: Client, document: string): Promise<void> {
+  for (const format of ["pdf", "docx", "json", "yjs"]) {
+    const status = await client.status(
+      `${DOCUMENTS}/${document}/export?export_format=${format}&comments=true`,
+    );
+    if (status !== 200) throw new Error(`the export as ${format} returned ${status}`);
+  }
 }
 
 /** No model responds: the requests are counted before. */

@@ -57,10 +57,11 @@ export async function createDiffs({ tables }: Pick<Ports, "tables">): Promise<vo
 /** A finished run whose steps never got the notification. */
 export async function createFinishedRun({ tables }: Pick<Ports, "tables">): Promise<void> {
   const id = randomUUID();
-  const run = { ...runKey(id), run_id: id, status: "completed", workspace: "" } as Key as StoredRun;
+  const found = { workspace: "", target: "", params: {}, started_at: null, error_message: "" };
+  const run = { ...runKey(id), run_id: id, status: "completed", ...found };
   const step = { ...stepKey(id, "left"), key: "left", dispatch: 1, status: "completed", step_type: "bash" };
   await tables.write([
-    { op: "put", table: runsTable, item: run },
+    { op: "put", table: runsTable, item: run as Key as StoredRun },
     { op: "put", table: stepsTable, item: step as Key as StoredStep },
     stepsPendingWrite(id),
   ]);
@@ -75,6 +76,7 @@ export async function readFindings(client: Client, runId: string): Promise<void>
     `/assets/diff?${window}`,
     `/vulnerabilities/diff?${window}`,
     "/vulnerabilities/summary",
+    "/vulnerabilities/timeline",
     `/vulnerabilities/${found?.id}`,
     "/workspaces",
     "/workspace-names",

@@ -1,3 +1,4 @@
+import * as Y from "yjs";
 import type { Deps } from "../../lib/app/compose.ts";
 import { MAIL_QUEUE } from "../../lib/documents/notifications/digests.ts";
 import { NOTIFICATIONS_MAX } from "../../lib/documents/notifications/store.ts";
@@ -20,7 +21,11 @@ const OLD_RUNS = 110;
 const PER_WRITE = 55;
 
 interface Page {
-  readonly results: readonly { readonly id: string; readonly kind: string }[];
+  readonly results: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly block_id: string | null;
+  }[];
 }
 
 /**
@@ -42,12 +47,17 @@ export async function tourNotifications(owner: Client, deps: Deps): Promise<() =
   await fillUp(deps, user);
 
   const { id } = await client.send<{ id: string }>("POST", `${BASE}/documents`, { title: "Notified" });
-  const link = { link_reach: "public", link_role: "commenter" };
+  const link = { link_reach: "public", link_role: "editor" };
   await client.send("PUT", `${BASE}/documents/${id}/link-configuration`, link);
   const threads = `${BASE}/documents/${id}/threads`;
   const thread = await owner.send<{ id: string }>("POST", threads, { body: "First" });
   const mention = [{ type: "mention", props: { user, name: "Notified" } }];
   await owner.send("POST", `${threads}/${thread.id}/comments`, { body: mention });
+  const content = Buffer.from(stateWithMention(user)).toString("base64");
+  await owner.send("PATCH", `${BASE}/documents/${id}/content`, { content });
+  const edited = { document_id: id, title: null, parent_id: null, user_id: null, user_ids: [] };
+  const updated = { topic: "documents.updated", data: { ...edited, changed: ["content"] } };
+  await owner.send("POST", "/automation/events/emit", updated);
   const failed = { scan_id: "tour", target: "tour", duration_ms: 1, error: "failed" };
   const emitted = { topic: "run.failed", run_id: "tour", workflow_name: "tour", data: failed };
   await owner.send("POST", "/automation/events/emit", emitted);
@@ -68,6 +78,9 @@ export async function tourNotifications(owner: Client, deps: Deps): Promise<() =
     const has = async (kind: string) => (await list()).results.some((one) => one.kind === kind);
     for (const kind of ["comment", "mention", "failed_run"])
       await waitUntil(`a notification: ${kind}`, () => has(kind));
+    await waitUntil("a notification of a mention in a text", async () =>
+      (await list()).results.some(({ block_id }) => block_id === "tour"),
+    );
     // The clock of the function that sends mails is ahead of the digest.
     await waitUntil("the email of a digest", async () => {
       await deps.queues.send(MAIL_QUEUE, [{ body: "{}" }]);
@@ -79,6 +92,22 @@ export async function tourNotifications(owner: Client, deps: Deps): Promise<() =
     await client.send("POST", `${BASE}/notifications/read-all`);
     await client.send("PATCH", SETTINGS, { failed_run: { in_app: false } });
   };
+}
+
+/** A content with one block, which mentions a user. */
+function stateWithMention(user: string): Uint8Array {
+  const doc = new Y.Doc();
+  const group = new Y.XmlElement("blockGroup");
+  const container = new Y.XmlElement("blockContainer");
+  const paragraph = new Y.XmlElement("paragraph");
+  const mention = new Y.XmlElement("mention");
+  doc.getXmlFragment("document-store").insert(0, [group]);
+  container.setAttribute("id", "tour");
+  mention.setAttribute("user", user);
+  group.insert(0, [container]);
+  container.insert(0, [paragraph]);
+  paragraph.insert(0, [mention]);
+  return Y.encodeStateAsUpdate(doc);
 }
 
 /** Stores failed runs, and a count at which the next notification cleans up. */

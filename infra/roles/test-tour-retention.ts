@@ -53,7 +53,7 @@ export async function createExpiredRecords({
       tables.get(runsTable, runKey(ended)),
       tables.get(stepsTable, stepKey(ended, "old")),
       tables.get(valuesTable, valueKey(ended, "old")),
-      tables.get(rankedIndexTable, postingsKey("steps", 0, "run=old")),
+      tables.get(rankedIndexTable, postingsKey("steps", {}, 0, "run=old")),
       blobs.head(`events/${event}`),
       blobs.head(`runs/${ended}/work/1`),
     ]);
@@ -81,8 +81,9 @@ async function createExpiredRun(
   const id = randomUUID();
   const times = { created_at: LONG_AGO, completed_at: status === "running" ? null : LONG_AGO };
   const names = { workflow_name: "old", workspace: "old", target: "old", run_group_id: "old", number: 0 };
-  const run = { ...runKey(id), run_id: id, status, version: 1, ...times, ...names } as Key as StoredRun;
-  await tables.write([{ op: "put", table: runsTable, item: run }]);
+  const found = { params: {}, started_at: LONG_AGO, error_message: "" };
+  const run = { ...runKey(id), run_id: id, status, version: 1, ...times, ...names, ...found };
+  await tables.write([{ op: "put", table: runsTable, item: run as Key as StoredRun }]);
   return id;
 }
 
@@ -102,7 +103,7 @@ async function createRunRecords(deps: ListDeps & Pick<Ports, "blobs">, runId: st
     { op: "put", table: artifactsTable, item: artifact as Key as StoredArtifact },
     pendingWrite(artifactList.name, key.pk, listed.list_token),
     { op: "put", table: rankedIndexTable, item: head },
-    { op: "put", table: rankedIndexTable, item: { ...postingsKey("steps", 0, "run=old"), until: 0 } },
+    { op: "put", table: rankedIndexTable, item: { ...postingsKey("steps", {}, 0, "run=old"), until: 0 } },
   ]);
   await indexRecords(deps, artifactList, [key.pk]);
   await deps.lists.steps.take({ entries: [{ key: `${runId}\nold`, fields: {} }] });

@@ -72,6 +72,9 @@ export async function rerunRuns(
   const rerun = async (how: string, body: object = {}): Promise<string> =>
     (await client.send<Run>("POST", `${runs}/${failing}/${how}`, body)).run_id;
   await waitForStatus(await rerun("resume"), "failed");
+  const [step] = (await client.send<{ data: { step_name: string }[] }>("GET", `${runs}/${failing}/steps`))
+    .data;
+  await waitForStatus(await rerun("replay", { step: step?.step_name, params: { note: LONG } }), "failed");
   await waitForStatus(await rerun("rerun", { params: { note: LONG } }), "failed");
   const twin = await rerun("duplicate");
   await client.send("POST", `${runs}/${twin}/start`, {});
@@ -79,6 +82,10 @@ export async function rerunRuns(
   const { data } = await client.send<{ data: Run }>("GET", `${runs}/${twin}`);
   await client.send("GET", `${runs}/${data.id}`);
   await client.status(`${runs}/${twin}/log`);
+  await client.status(`${runs}/${twin}/output?step=${step?.step_name}`);
+  await client.send("POST", `${runs}/rerun`, { ids: [twin] });
+  // It ends, because the run has finished.
+  await client.status(`${runs}/${twin}/stream`);
 
   const { job_id } = await job(client, "waiting");
   await client.send("GET", `/automation/jobs/${job_id}`);

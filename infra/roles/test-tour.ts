@@ -6,13 +6,14 @@ import {
   eventTailTable,
   type StoredEvent,
   tailKey,
+  tailShards,
 } from "../../lib/events/log/table.ts";
 import type { Key } from "../../lib/platform/tables.ts";
 import { timersTable } from "../../lib/platform/timers-table.ts";
 import { RankedIndex } from "../../lib/ranked-index/ranked-index.ts";
 import { emptyHead, headKeyOf, type IndexHead, rankedIndexTable } from "../../lib/ranked-index/table.ts";
 import { SIGNING_KEY, serviceTable } from "../../lib/workflows/installation/table.ts";
-import { runKey, runsTable } from "../../lib/workflows/runs/table.ts";
+import { runKey, runsTable, unfinishedPartition } from "../../lib/workflows/runs/table.ts";
 import { attemptReleasedKey, runFinishedKey } from "../../lib/workflows/steps/messages.ts";
 import { revisionKey, revisionsTable } from "../../lib/workflows/store/table.ts";
 import { triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
@@ -52,7 +53,7 @@ const LARGE = "d".repeat(250_000);
 const LONG = "l".repeat(40_000);
 
 /** More records than the recent part of the log's index contains. */
-const INDEX_RECENT_MAX = 300;
+const INDEX_RECENT_MAX = 4_100;
 
 interface Run {
   readonly run_id: string;
@@ -124,7 +125,10 @@ export async function runTour(at: Installation): Promise<void> {
 async function readEmptyInstallation({ client }: Tour): Promise<void> {
   for (const path of ["/docs", "/docs/swagger-ui.css"]) await client.file("GET", path);
   const paths = ["/health", "/health/ready", "/openapi.json", "/automation/schemas/workflow.json"];
-  for (const path of [...paths, "/automation/event-receiver/status"]) await client.send("GET", path);
+  for (const path of [...paths, "/automation/event-receiver/status", "/automation/platform"])
+    await client.send("GET", path);
+  // It is not uploaded.
+  await client.status("/automation/web-page");
   for (const path of ["", "/list"]) await client.send("GET", `/automation/functions${path}`);
   await client.send("POST", "/automation/functions/eval", { script: "1 + 1" });
   const unknown = await client.status("/automation/nowhere");
@@ -156,6 +160,7 @@ async function storeWorkflows({ at, client }: Tour): Promise<void> {
     await client.send("POST", "/automation/workflows/validate", `name: heir\nextends: ${parent}\n`);
   await client.send("GET", "/automation/workflows/waiting");
   await client.list("/automation/workflows");
+  await client.list("/automation/workflows/waiting/revisions");
   await client.list("/automation/event-receiver/workflows");
 }
 
@@ -166,7 +171,7 @@ async function tourTriggers({ at, client }: Tour): Promise<void> {
   const made = { name: "made", workflow_name: "triggered", schedule: "* * * * *", enabled: true };
   const { data } = await client.send<{ data: { id: string } }>("POST", base, made);
   await client.send("PUT", `${base}/${data.id}`, { params: { note: "n" } });
-  await client.send("GET", `${base}/${data.id}`);
+  for (const path of ["", "/next-runs"]) await client.send("GET", `${base}/${data.id}${path}`);
   await client.send("POST", `${base}/${data.id}/trigger`);
   const clock = `${base}/${encodeURIComponent("sch_triggered:clock")}`;
   for (const path of ["/disable", "/enable"]) await client.send("POST", `${clock}${path}`);
@@ -208,11 +213,20 @@ async function sweepAndFire({ at, client }: Tour): Promise<void> {
   await outside.tables.write([
     { op: "put", table: timersTable, item: { ...timer, ...message } },
     // A pending entry of a deleted record, and an expired one.
-    { op: "put", table: eventTailTable, item: { ...tailKey(gone), resend_at: "2026", resends: 0 } },
     {
       op: "put",
       table: eventTailTable,
-      item: { ...tailKey(id, "indexed"), resend_at: "2026", resends: 20, number: 1 },
+      item: { ...tailKey(gone, "tail", tailShards(outside.tables)), resend_at: "2026", resends: 0 },
+    },
+    {
+      op: "put",
+      table: eventTailTable,
+      item: {
+        ...tailKey(id, "indexed", tailShards(outside.tables)),
+        resend_at: "2026",
+        resends: 20,
+        number: 1,
+      },
     },
     { op: "put", table: eventLogTable, item: record },
   ]);
@@ -285,7 +299,7 @@ async function endWaitingRuns(all: Tour): Promise<string> {
   await at.call("SweepFunction", batchOf("sweep", "{}", 1));
   await cancel(first);
   // As if the process had died before it notified the steps, which the sweep repairs.
-  const since = { active: "1", moved_at: new Date(0).toISOString() };
+  const since = { unfinished: unfinishedPartition(first), moved_at: new Date(0).toISOString() };
   await outside.tables.update(runsTable, runKey(first), { set: since });
   await at.call("SweepFunction", batchOf("sweep", "{}", 1));
   // By a process that died before it changed the run's state.
@@ -324,7 +338,7 @@ async function parkEvent({ at, client }: Tour): Promise<void> {
   await tables.write([{ op: "delete", table: revisionsTable, key: revisionKey("lost", 1) }]);
   const event = { topic: "custom.lost", data: { note: LARGE } };
   const { event_id } = await client.send<{ event_id: string }>("POST", "/automation/events/emit", event);
-  const parked = tailKey(event_id.replace("evt_", ""), "parked");
+  const parked = tailKey(event_id.replace("evt_", ""), "parked", tailShards(tables));
   await waitUntil("the event to be parked", async () => Boolean(await tables.get(eventTailTable, parked)));
   // Its content is gone by then; the sweep has sent a copy of the message, which finds it gone, too.
   await blobs.delete(await blobs.list("events/", {}));
@@ -337,6 +351,8 @@ async function parkEvent({ at, client }: Tour): Promise<void> {
     const [record] = await client.list<LogRecord>("/automation/event-logs?topic=custom.lost");
     return record?.processed === true;
   });
+  await client.send("GET", `/automation/events/${event_id}/matches`);
+  await client.status("/automation/event-logs/stream?last=1");
 }
 
 /** A message of every queue becomes a dead letter and is redriven, as a no-op. */
@@ -358,8 +374,15 @@ async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
 /** With this many records in the recent part, the next record triggers a merge of the index. */
 async function mergeIndex({ at, client }: Tour): Promise<void> {
   const { merged } = await fillIndex(at, EVENT_INDEX);
-  await client.send("POST", "/automation/events/emit", { topic: "custom.last" });
-  await waitUntil("the index to be merged", async () => (await headOf(at, EVENT_INDEX)).merged > merged);
+  let emitAgainAt = 0;
+  await waitUntil("the index to be merged", async () => {
+    // A turn that leaves records to a later one merges nothing.
+    if (performance.now() >= emitAgainAt) {
+      await client.send("POST", "/automation/events/emit", { topic: "custom.last" });
+      emitAgainAt = performance.now() + 5_000;
+    }
+    return (await headOf(at, EVENT_INDEX)).merged > merged;
+  });
 
   // Only the sweep adds dead letters to their list.
   const letters = await fillIndex(at, "dead-letters");
@@ -379,14 +402,18 @@ async function fillIndex(at: Installation, name: string): Promise<IndexHead> {
   for (;;) {
     const head = await headOf(at, name);
     if (head.last - head.merged >= INDEX_RECENT_MAX) return head;
-    await index.take({ entries: Array.from({ length: 100 }, () => ({ key: randomUUID(), fields: {} })) });
+    await index.take({ entries: Array.from({ length: 250 }, () => ({ key: randomUUID(), fields: {} })) });
   }
 }
 
 async function readEverything({ client }: Tour): Promise<void> {
   const [run] = await client.list<Run>("/automation/runs");
-  for (const path of ["", "/steps", "/history"])
+  for (const path of ["", "/steps", "/history", "/chain", "/timeline"])
     await client.send("GET", `/automation/runs/${run?.run_id}${path}`);
+  const [event] = await client.list<{ event_id: string }>("/automation/event-logs?topic=custom.last");
+  await client.send("GET", `/automation/events/${event?.event_id}`);
+  const { id } = await client.send<{ id: string }>("POST", "/api/v1.0/documents", { title: "Read" });
+  await client.list(`/automation/documents/${id}/runs`);
   await readFindings(client, run?.run_id ?? "");
   for (const path of ["/assets", "/event-logs", "/event-logs?topic=custom.lost", "/event-receiver/status"])
     await client.send("GET", `/automation${path}`);

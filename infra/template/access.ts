@@ -1,7 +1,14 @@
 import type { StackService } from "./services.ts";
 
 /** The kinds of functions of a service; each has one role. */
-export type FunctionKind = "http" | "consumers" | "schedules" | "executors" | "workers" | "converter";
+export type FunctionKind =
+  | "http"
+  | "consumers"
+  | "schedules"
+  | "executors"
+  | "workers"
+  | "converter"
+  | "renderer";
 
 /** Rights to a DynamoDB table; `Query:name` is a query of that index, `Query` one of the table itself. */
 export type TableGrant =
@@ -35,6 +42,8 @@ export interface Access {
   readonly blobs?: BlobAccess;
   /** Invokes the converter. */
   readonly converts?: true;
+  /** Invokes the renderer. */
+  readonly renders?: true;
   /** Creates rules for the expressions of schedules, or also deletes unused ones. */
   readonly scheduleRules?: "ensure" | "reconcile";
   /** Reads the owner's token from the parameter store. */
@@ -69,7 +78,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "dead-letters": ["GetItem", "BatchGetItem", "DeleteItem"],
         // The oldest one is removed when there are too many.
         diffs: ["Query", "PutItem", "DeleteItem"],
-        "event-log": ["BatchGetItem", "PutItem", "UpdateItem"],
+        "event-log": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "DeleteItem"],
         // A redriven dead letter leaves its list at once.
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
@@ -82,11 +91,11 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         schedules: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         service: ["GetItem", "UpdateItem"],
-        steps: ["Query", "PutItem", "BatchGetItem"],
+        steps: ["GetItem", "Query", "PutItem", "BatchGetItem"],
         // State of triggers: enabled flags, schedules created by request, webhooks, idempotency keys, and the number of
         // runs per root cause.
         "trigger-state": ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
-        "workflow-revisions": ["GetItem", "PutItem"],
+        "workflow-revisions": ["GetItem", "BatchGetItem", "PutItem"],
         workflows: ["GetItem", "Query:list", "PutItem"],
         "workspace-layers": ["GetItem", "PutItem"],
         vulnerabilities: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
@@ -98,7 +107,17 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       watchesQueues: true,
       publishes: true,
       blobs: {
-        get: ["claims", "dead-letters", "diffs", "events", "runs", "workflows", "snapshots", "workspaces"],
+        get: [
+          "claims",
+          "dead-letters",
+          "diffs",
+          "events",
+          "runs",
+          "workflows",
+          "snapshots",
+          "web",
+          "workspaces",
+        ],
         put: ["claims", "diffs", "events", "runs", "workflows", "snapshots", "workspaces"],
         remove: ["diffs", "snapshots"],
         maybeMissing: true,
@@ -135,6 +154,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
           "DeleteItem",
         ],
         "document-imports": ["GetItem", "UpdateItem", "DeleteItem"],
+        "document-exports": ["GetItem", "UpdateItem", "DeleteItem"],
         // Completes or removes an interrupted move.
         "document-accesses": ["BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "document-invitations": ["Query", "DeleteItem"],
@@ -143,29 +163,40 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-changes": ["PutItem"],
         "document-children": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-comments": ["GetItem", "BatchGetItem", "Query", "PutItem"],
-        "document-relations": ["BatchGetItem", "UpdateItem"],
+        "document-relations": ["BatchGetItem", "Query", "UpdateItem"],
         "document-threads": ["GetItem", "Query", "PutItem", "UpdateItem"],
         // A script's call may create the owner's user.
         "user-directory": ["PutItem", "UpdateItem"],
         "user-identities": ["Query", "PutItem"],
         users: ["GetItem", "BatchGetItem", "PutItem"],
         "event-log": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-        "event-tail": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        "event-tail": [
+          ...(["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"] as const),
+          "ConditionCheckItem",
+        ],
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
-        "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
+        "ranked-index": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         "run-history": ["PutItem"],
         "run-names": ["PutItem"],
         "run-queue": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "run-values": ["BatchGetItem", "PutItem"],
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         // Number of firings of a trigger, and number of runs that led to one, signed with a key of the installation.
-        schedules: ["GetItem", "UpdateItem"],
+        schedules: ["GetItem", "BatchGetItem", "UpdateItem"],
         service: ["GetItem", "UpdateItem"],
         // A finished run is added to the list of steps.
         steps: ["PutItem", "Query"],
         // Outgoing mails.
         "document-mails": ["Query", "PutItem", "DeleteItem"],
-        notifications: ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"],
+        notifications: [
+          "GetItem",
+          "BatchGetItem",
+          "Query",
+          "PutItem",
+          "UpdateItem",
+          "DeleteItem",
+          "ConditionCheckItem",
+        ],
         // Who may see runs, and is notified of failed ones.
         "access-token-entries": ["Query"],
         "access-tokens": ["BatchGetItem"],
@@ -185,12 +216,19 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       publishes: true,
       blobs: {
         // Layers of workspaces contain the files that a step has changed.
-        get: ["claims", "conversions", "documents", "events", "imports", "runs", "workflows", "workspaces"],
-        put: ["claims", "conversions", "dead-letters", "documents", "events", "media", "runs"],
-        remove: ["conversions", "documents", "imports", "media"],
+        get: [
+          ...["claims", "conversions", "documents", "events", "imports", "media", "renderings", "runs"],
+          ...["workflows", "workspaces"],
+        ],
+        put: [
+          ...["claims", "conversions", "dead-letters", "documents", "events", "exports", "media"],
+          ...["renderings", "runs"],
+        ],
+        remove: ["conversions", "documents", "exports", "imports", "media", "renderings"],
         maybeMissing: true,
       },
       converts: true,
+      renders: true,
       readsMailPassword: true,
     },
     schedules: {
@@ -205,20 +243,15 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "event-log": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
-        "ranked-index": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
+        "ranked-index": ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "run-history": ["Query", "DeleteItem"],
         "run-names": ["Query", "DeleteItem"],
         "run-queue": ["GetItem", "Query", "UpdateItem", "DeleteItem"],
         "run-values": ["BatchGetItem", "Query", "DeleteItem"],
         // A finished run of a job starts the next one.
         runs: [
-          "GetItem",
-          "BatchGetItem",
-          "Query:active",
-          "PutItem",
-          "UpdateItem",
-          "DeleteItem",
-          "ConditionCheckItem",
+          ...(["GetItem", "BatchGetItem", "Query:active", "Query:unfinished", "PutItem"] as const),
+          ...(["UpdateItem", "DeleteItem", "ConditionCheckItem"] as const),
         ],
         schedules: ["Query:due", "UpdateItem"],
         service: ["GetItem", "UpdateItem"],
@@ -232,7 +265,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "workspace-layers": ["GetItem"],
         workspaces: ["BatchGetItem"],
       },
-      sends: ["attachments", "conduct", "imports", "send-mail"],
+      sends: ["attachments", "conduct", "exports", "imports", "send-mail"],
       publishes: true,
       // Stalled runs: the payloads of their steps are built again.
       // Cancelled runs: their steps are notified.
@@ -261,6 +294,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       readsSecrets: true,
     },
     converter: {},
+    renderer: {},
   },
   documents: {
     http: {
@@ -286,8 +320,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-children": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-relations": ["BatchGetItem", "Query", "UpdateItem"],
         "document-access-requests": ["GetItem", "Query", "PutItem", "DeleteItem"],
-        // Exports are written only on a server.
-        "document-exports": ["GetItem"],
+        "document-exports": ["GetItem", "Query:users", "PutItem"],
         "document-invitations": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-invited": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-imports": ["GetItem", "PutItem", "UpdateItem", "DeleteItem"],
@@ -332,20 +365,22 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "event-log": ["PutItem"],
         "event-tail": ["PutItem"],
         // The message of a timer that is too late for a queue is deleted.
-        timers: ["DeleteItem"],
+        // The end of an export's link.
+        timers: ["PutItem", "DeleteItem"],
         "trigger-state": ["Query"],
         workflows: ["Query:list"],
       },
-      sends: ["attachments", "document-updated", "imports", "index-documents"],
+      sends: ["attachments", "document-updated", "exports", "imports", "index-documents"],
       publishes: true,
       blobs: {
-        get: ["conversions", "documents", "media", "uploads"],
-        put: ["conversions", "documents", "imports", "media", "uploads"],
-        remove: ["conversions", "documents", "imports", "media"],
+        get: ["conversions", "documents", "exports", "media", "renderings", "uploads"],
+        put: ["conversions", "documents", "imports", "media", "renderings", "uploads"],
+        remove: ["conversions", "documents", "imports", "media", "renderings"],
         // Nothing may have been uploaded.
         maybeMissing: true,
       },
       converts: true,
+      renders: true,
       readsToken: true,
       readsDocumentSecrets: true,
     },
@@ -353,7 +388,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     schedules: {},
     executors: {},
     workers: {},
-    // It parses untrusted content.
+    // They parse untrusted content.
     converter: { blobs: { get: ["conversions"], put: ["conversions"] } },
+    renderer: { blobs: { get: ["renderings"], put: ["renderings"] } },
   },
 };

@@ -22,10 +22,6 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   // One function executes the steps of a type; only workers execute several types.
   openai: /(?:^|\/)llm(?:\/|\.ts$)/,
   nodemailer: /(?:^|\/)send-mail\.ts$/,
-  // By its name in imports: a path would depend on the build folder, and so would each bundle.
-  // Content is converted for readers, servers and scripts, for editors that open text, and to edits that are merged.
-  "#lib/platform/aws/lambda-invoke.ts":
-    /(?:^|\/)(?:content\/(?:formatted|patch|finish-upload)|versions\/restore|updates\/(?:append|get)|collaboration\/(?:append|get)-updates|external-api\/[\w-]+|exports\/[\w-]+|documents\/create-for-owner|consumers\/conduct)\.ts$/,
 };
 
 /** The AWS adapter without `import()`: esbuild then omits what a function does not use of AWS's SDK. */
@@ -94,6 +90,22 @@ const NOT_INSTALLED = ["canvas", "bufferutil", "utf-8-validate"];
 
 /** The editor's writer of PDF requires the metrics of fonts by names that a bundle cannot resolve. */
 const PDF_WRITER = ["@blocknote/xl-pdf-exporter", "@react-pdf/renderer"];
+
+/** Lambda's system, whatever the machine that builds: `npm ci` installs only the package of its own system. */
+const TYPST_PACKAGE = "@myriaddreamin/typst-ts-node-compiler";
+const TYPST_BINARY = `../node_modules/${TYPST_PACKAGE}-linux-x64-gnu/typst-ts-node-compiler.linux-x64-gnu.node`;
+
+/** esbuild options of the renderer: it contains the writers of all formats, and Typst beside it. */
+export function rendererBuild(entry: string): Readonly<Record<string, unknown>> {
+  return {
+    EntryPoints: [entry, TYPST_BINARY],
+    ...ESBUILD,
+    External: UNUSED_PACKAGES,
+    Alias: [`${TYPST_PACKAGE}=../lib/export/typst-bundled.ts`],
+    EntryNames: "[name]",
+    Loader: [".node=copy"],
+  };
+}
 
 /** esbuild options of the converter: it contains the editor's packages, but not the services. */
 export function converterBuild(

@@ -29,7 +29,7 @@ export const DOMAIN_CONDITIONS = {
 };
 
 /** First segments of the paths of the documents; all others belong to the workflows'. */
-const DOCUMENT_PATHS = ["api", "external_api", "login", "media"];
+export const DOCUMENT_PATHS: readonly string[] = ["api", "external_api", "login", "media"];
 
 /**
  * One origin for both APIs. Routing rules keep the whole path, while base path mappings would strip its first segment.

@@ -9,15 +9,17 @@ import {
   type Route,
 } from "../../lib/http/route.ts";
 import { CONVERSION_SECONDS, converterName } from "../../lib/platform/conversions.ts";
+import { RENDERING_SECONDS, rendererName } from "../../lib/platform/renderings.ts";
 import { toPascalCase } from "../names.ts";
 import type { ScannedConsumer, ScannedRoute } from "../scan.ts";
 import type { FunctionKind } from "./access.ts";
-import { buildProperties, CODE_FOLDER, converterBuild } from "./bundling.ts";
+import { buildProperties, CODE_FOLDER, converterBuild, rendererBuild } from "./bundling.ts";
 import { API_ID } from "./gateway.ts";
 import { arnOf, installationName, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
 import { reservedConcurrency } from "./protection.ts";
 import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
 import { kindOf, roleId } from "./roles.ts";
+import { consumerVariables } from "./step-settings.ts";
 
 /** Limits of an event source mapping's `MaximumConcurrency`. */
 const SCALING_MIN = 2;
@@ -28,6 +30,9 @@ const MS_PER_SECOND = 1000;
 const CONVERTER_ENTRY = "../lib/platform/aws/converter-function.ts";
 /** The process uses 150 MB before it converts, and CPU time is proportional to memory. */
 const CONVERTER_MEMORY_MB = 1536;
+const RENDERER_ENTRY = "../lib/platform/aws/renderer-function.ts";
+/** Images of a document have up to 64 MB, and are decoded. */
+const RENDERER_MEMORY_MB = 2048;
 /** For the script evaluator: two at a time, each with a VM and jq at their limits. */
 const SCRIPTS_MEMORY_MB = 1024;
 
@@ -56,7 +61,8 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
   const limit = { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
   const large = isLargeBody(route) ? { LargeBody: true } : {};
-  const weft = route.body === undefined ? {} : { ...limit, ...large };
+  const streamed = route.bodyKind === "multipart" ? { StreamedBody: true } : {};
+  const weft = route.body === undefined ? {} : { ...limit, ...large, ...streamed };
   const scripts = route.scripts === true;
   const memoryMb = route.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
   const properties = { ...sizeProperties(route.timeoutSeconds, memoryMb), Role: arnOf(roleId("http")) };
@@ -113,15 +119,18 @@ function apiEvent(route: Route): Record<string, unknown> {
 /** The function of a consumer, fed by the queues with these logical ids. */
 export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly string[]): ResourceMap {
   const { entry, consumer } = scanned;
-  const { batchSize, concurrency, restMs } = consumer.queue;
-  const scaled = Math.min(Math.max(concurrency, SCALING_MIN), SCALING_MAX);
+  const { batchSize, concurrency, restMs, lambda = {} } = consumer.queue;
+  const scaled = Math.min(Math.max(lambda.concurrency ?? concurrency, SCALING_MIN), SCALING_MAX);
   const events: Record<string, unknown> = {};
   for (const queueId of queueIds) {
     events[queueId] = {
       Type: "SQS",
       Properties: {
         Queue: arnOf(queueId),
-        BatchSize: batchSize,
+        BatchSize: lambda.batchSize ?? batchSize,
+        ...(lambda.windowSeconds === undefined
+          ? {}
+          : { MaximumBatchingWindowInSeconds: lambda.windowSeconds }),
         // Workers poll these queues themselves; Lambda has neither the tools nor the workspace.
         ...(consumer.worker === true ? { Enabled: false } : {}),
         FunctionResponseTypes: ["ReportBatchItemFailures"],
@@ -131,6 +140,7 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   }
   const weft = {
     ...(consumer.worker === true ? { Worker: true } : {}),
+    ...((lambda.batchSize ?? batchSize) === batchSize ? {} : { BatchSize: batchSize }),
     ...(scaled === concurrency ? {} : { Concurrency: concurrency }),
     ...(restMs === undefined ? {} : { RestMs: restMs }),
   };
@@ -145,8 +155,13 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   const kind = kindOf(scanned);
   const properties = {
     ...sizeProperties(timeout, memoryMb),
+    ...(consumer.storageMb === undefined ? {} : { EphemeralStorage: { Size: consumer.storageMb } }),
     ...(RESERVED_CONSUMERS.has(kind)
       ? { ReservedConcurrentExecutions: reservedConcurrency(scaled * queueIds.length) }
+      : {}),
+    // Not those that read secrets: they would need the secrets of documents, too.
+    ...(kind === "consumers" && consumer.secrets !== true
+      ? { Environment: { Variables: consumerVariables() } }
       : {}),
     Role: arnOf(roleId(kind)),
   };
@@ -168,6 +183,26 @@ export function converterFunction(options: { readonly publishAsMit: boolean }): 
       CONVERTER_ENTRY,
       "Converts document content to and from blocks, markdown and HTML",
       converterBuild(CONVERTER_ENTRY, options),
+      properties,
+      {},
+      {},
+    ),
+  };
+}
+
+/** The renderer, which functions of both services invoke by name. Typst is native code. */
+export function rendererFunction(): ResourceMap {
+  const properties = {
+    FunctionName: installationName(rendererName("").slice(1)),
+    Architectures: ["x86_64"],
+    ...sizeProperties(RENDERING_SECONDS, RENDERER_MEMORY_MB),
+    Role: arnOf(roleId("renderer")),
+  };
+  return {
+    RendererFunction: toFunction(
+      RENDERER_ENTRY,
+      "Writes documents as HTML, Markdown, DOCX, ODT and PDF",
+      rendererBuild(RENDERER_ENTRY),
       properties,
       {},
       {},

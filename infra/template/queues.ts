@@ -23,6 +23,12 @@ export const WORKER_VISIBILITY_SECONDS = 60;
 /** The maximum retention period of SQS: 14 days. */
 const RETENTION_SECONDS = 14 * 24 * 3600;
 
+/** Limits of requests apply to each message group: without this, to the queue. */
+const HIGH_THROUGHPUT = {
+  FifoThroughputLimit: "perMessageGroupId",
+  DeduplicationScope: "messageGroup",
+} as const;
+
 /** A queue of a consumer. */
 export interface QueueName {
   readonly logicalId: string;
@@ -80,6 +86,7 @@ export function queueResources(consumer: Consumer, all: readonly ScannedConsumer
   const deadLetterVisibility = reader === undefined ? undefined : visibilityOf(reader);
   const [own, undelivered] = deadLetterQueues(consumer);
   const queue = toQueue(main, visibilityOf(consumer), {
+    ...(fifo ? HIGH_THROUGHPUT : {}),
     // EventBridge sends to a FIFO queue without deduplication ids.
     ...(fifo && isTarget(consumer) ? { ContentBasedDeduplication: true } : {}),
     RedrivePolicy: {

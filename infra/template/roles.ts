@@ -1,4 +1,5 @@
 import { converterName } from "../../lib/platform/conversions.ts";
+import { rendererName } from "../../lib/platform/renderings.ts";
 import { byCodeUnits } from "../names.ts";
 import type { ScannedConsumer } from "../scan.ts";
 import type { Access, FunctionKind, TableGrant } from "./access.ts";
@@ -14,7 +15,7 @@ import {
 import { LOG_GROUP_ID } from "./logs.ts";
 import { roleWithPolicies, type Statement } from "./policies.ts";
 import { deadLetterQueues, mainQueue, type QueueName, scheduleRulesArn, sourcesOf } from "./queues.ts";
-import { hasConverter, type ServiceScan } from "./services.ts";
+import { hasContentFunctions, type ServiceScan } from "./services.ts";
 import { DOCUMENT_SECRETS_PARAMETER } from "./step-settings.ts";
 
 /** Parameters of a nested stack that its roles use. */
@@ -30,6 +31,7 @@ const ROLE_IDS: Readonly<Record<FunctionKind, string>> = {
   executors: "ExecutorsRole",
   workers: "WorkerRole",
   converter: "ConverterRole",
+  renderer: "RendererRole",
 };
 
 export const roleId = (kind: FunctionKind): string => ROLE_IDS[kind];
@@ -54,7 +56,7 @@ export function roleResources(
 ): ResourceMap {
   const byKind = Map.groupBy(consumers, kindOf);
   const kinds = (Object.keys(ROLE_IDS) as FunctionKind[]).filter((kind) => {
-    if (kind === "converter") return hasConverter(service);
+    if (kind === "converter" || kind === "renderer") return hasContentFunctions(service);
     return (kind === "http" ? routes : (byKind.get(kind) ?? [])).length > 0;
   });
   return mergeResources(
@@ -132,9 +134,13 @@ function statements(
         ]
       : []),
     ...blobStatements(access),
-    ...(access.converts === true
-      ? [allow(["lambda:InvokeFunction"], [installationArn("lambda", `function:${converterName("*")}`)])]
-      : []),
+    ...allowIfAny(
+      ["lambda:InvokeFunction"],
+      [
+        ...(access.converts === true ? [converterName("*")] : []),
+        ...(access.renders === true ? [rendererName("*")] : []),
+      ].map((name) => installationArn("lambda", `function:${name}`)),
+    ),
     ...ruleStatements(access.scheduleRules),
     ...(access.readsToken === true
       ? [allow(["ssm:GetParameter"], [storedParameter(`\${${TOKEN_PARAMETER}}`)])]

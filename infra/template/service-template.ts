@@ -7,6 +7,7 @@ import {
   converterFunction,
   FUNCTION_GLOBALS,
   functionId,
+  rendererFunction,
   routeFunction,
   unsupportedMethodFunctions,
 } from "./functions.ts";
@@ -26,21 +27,23 @@ import {
 } from "./roles.ts";
 import { arnOutput } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
-import { hasConverter, type ServiceScan, type StackService } from "./services.ts";
+import { hasContentFunctions, type ServiceScan, type StackService } from "./services.ts";
 import { serviceSettingParameters, settingVariables } from "./step-settings.ts";
 
 /** Parameters of a service's stack. */
 export const SERVICE_PARAMETERS = {
   [STACK_NAME]: { Type: "String", Description: "Name of the main stack, the prefix of all names" },
   [BUS_PARAMETER]: { Type: "String", Description: "Name of the bus" },
-  [BLOBS_PARAMETER]: { Type: "String", Description: "Name of the bucket for blobs" },
+  [BLOBS_PARAMETER]: { Type: "String", Description: "Name of the bucket for blobs", MaxLength: 63 },
   [TOKEN_PARAMETER]: {
     Type: "String",
     Description: "Name of the parameter with the owner's access token",
+    MaxLength: 63,
   },
   [SECRETS_PARAMETER]: {
     Type: "String",
     Description: "Prefix of the names of parameters with secrets of workflows",
+    MaxLength: 63,
   },
   [RETENTION_PARAMETER]: { Type: "Number", Description: "Retention period of logs, days" },
   [TOPIC_PARAMETER]: { Type: "String", Description: "ARN of the topic that alarms notify" },
@@ -71,7 +74,7 @@ export function toServiceTemplate(
       ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
       ...queueResources(scanned.consumer, consumers),
     })),
-    ...(hasConverter(service) ? [converterFunction(options)] : []),
+    ...(hasContentFunctions(service) ? [converterFunction(options), rendererFunction()] : []),
     roleResources(scan, ACCESS[service]),
     logResources(service),
     functionAlarms(
@@ -99,7 +102,7 @@ export function toServiceTemplate(
           Variables: {
             ...environment(service, all),
             // A fact of the build, not a parameter: the packages are in its bundles or not.
-            ...(options.publishAsMit || !hasConverter(service) ? {} : { PUBLISH_AS_MIT: "false" }),
+            ...(options.publishAsMit || !hasContentFunctions(service) ? {} : { PUBLISH_AS_MIT: "false" }),
           },
         },
       },

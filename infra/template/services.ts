@@ -28,5 +28,5 @@ export function servicesOf({ routes, consumers }: Scan): ServiceScan[] {
     .filter((found) => found.routes.length + found.consumers.length > 0);
 }
 
-/** Whether the converter is in this service's stack. */
-export const hasConverter = (service: StackService): boolean => service === "documents";
+/** Whether the converter and the renderer are in this service's stack. */
+export const hasContentFunctions = (service: StackService): boolean => service === "documents";

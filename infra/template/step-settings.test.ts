@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../lib/settings/config.ts";
-import { STORED_SETTINGS } from "../../lib/settings/document-settings.ts";
+import { STORED_SETTINGS } from "../../lib/settings/function-settings.ts";
 import { settings } from "../../lib/settings/settings.ts";
 import { parameterOf, settingParameters } from "./step-settings.ts";
 

@@ -1,4 +1,5 @@
-import { documentSettings, STORED_SETTINGS } from "../../lib/settings/document-settings.ts";
+import { documentSettings } from "../../lib/settings/document-settings.ts";
+import { STORED_SETTINGS } from "../../lib/settings/function-settings.ts";
 import type { Setting, TemplateParameter } from "../../lib/settings/setting-types.ts";
 import { settings } from "../../lib/settings/settings.ts";
 import { ref } from "./intrinsics.ts";
@@ -38,6 +39,7 @@ const PARAMETERS: readonly FunctionParameter[] = [
     description:
       "Path in the parameter store of the document service's secrets and theme, each named after its setting",
     default: "/weft/documents",
+    maxLength: 63,
     pattern: "^(?:/[A-Za-z0-9_.-]+)+$",
   },
   {
@@ -113,6 +115,15 @@ export function settingVariables(service: StackService): Record<string, unknown>
     ]),
   );
 }
+
+/**
+ * What the environment of consumers has in addition to that of their service, because they also process documents; and
+ * not, because it would exceed Lambda's 4 KB: consumers call no language models.
+ */
+export const consumerVariables = (): Record<string, unknown> => ({
+  DOCUMENT_SETTINGS: ref(settings.DOCUMENT_SETTINGS.parameter.name),
+  LLM_PROVIDERS: "",
+});
 
 /** The parameter of the main template that sets this variable; undefined if functions do not read it. */
 export function parameterOf(variable: string): string | undefined {

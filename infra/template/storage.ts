@@ -1,6 +1,7 @@
 import { UPLOADS_DAYS, UPLOADS_PREFIX } from "../../lib/platform/blobs.ts";
 import { CLAIMS_DAYS, CLAIMS_PREFIX } from "../../lib/platform/claims.ts";
 import { CONVERSIONS_DAYS, CONVERSIONS_PREFIX } from "../../lib/platform/conversions.ts";
+import { RENDERINGS_DAYS, RENDERINGS_PREFIX } from "../../lib/platform/renderings.ts";
 import type { TableSpec } from "../../lib/platform/tables.ts";
 import { byCodeUnits, toPascalCase } from "../names.ts";
 import { type ResourceMap, stackName } from "./intrinsics.ts";
@@ -41,7 +42,7 @@ export function tableResources(table: TableSpec): ResourceMap {
               GlobalSecondaryIndexes: indexes.map(([name, index]) => ({
                 IndexName: name,
                 KeySchema: keySchema(index.pk, index.sk),
-                Projection: { ProjectionType: "ALL" },
+                Projection: { ProjectionType: index.keysOnly === true ? "KEYS_ONLY" : "ALL" },
               })),
             }),
         ...(table.expires === undefined
@@ -85,6 +86,7 @@ export function bucketResources(): ResourceMap {
             // Uploaded content that no document uses.
             expireTemporary("sent", UPLOADS_PREFIX, UPLOADS_DAYS),
             expireTemporary("conversions", CONVERSIONS_PREFIX, CONVERSIONS_DAYS),
+            expireTemporary("renderings", RENDERINGS_PREFIX, RENDERINGS_DAYS),
             {
               Id: "uploads",
               Status: "Enabled",

@@ -26,6 +26,7 @@ import { toServiceTemplate, WORKER_PROFILE_OUTPUT, WORKER_ROLE_OUTPUT } from "./
 import { type ServiceScan, servicesOf, stackFile, stackId } from "./services.ts";
 import { settingArguments, settingParameters } from "./step-settings.ts";
 import { BLOBS_ID, bucketResources, tableId, tableResources } from "./storage.ts";
+import { WEB_CONDITIONS, WEB_OUTPUTS, WEB_PARAMETERS, webResources } from "./web.ts";
 
 export const MAIN_TEMPLATE = "template.yaml";
 
@@ -34,6 +35,9 @@ const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545
 
 /** Name of a parameter, or common prefix of several, in the parameter store. */
 const STORED_NAME = "^(?:/[A-Za-z0-9_.-]+)+$";
+
+/** Policies and environments of functions are sized for names of this length. */
+const STORED_NAME_MAX_LENGTH = 63;
 
 /**
  * The templates of a scan, by file name relative to the root; the main template comes first. With `publishAsMit: false`
@@ -54,7 +58,7 @@ export function toTemplates(
 }
 
 /** The resources that the services share. */
-function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): SamTemplate {
+function toMainTemplate({ tables, routes }: Scan, services: readonly ServiceScan[]): SamTemplate {
   return {
     AWSTemplateFormatVersion: "2010-09-09",
     Transform: "AWS::Serverless-2016-10-31",
@@ -65,6 +69,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
         Description:
           "Name of the parameter of the parameter store (a SecureString) that holds the owner's access token",
         Default: "/weft/access-token",
+        MaxLength: STORED_NAME_MAX_LENGTH,
         AllowedPattern: STORED_NAME,
         ConstraintDescription: "must be the name of a parameter, and begin with a slash",
       },
@@ -73,6 +78,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
         Description:
           "Path of the secrets of workflows in the parameter store: {{secrets.NAME}} is the parameter NAME below it",
         Default: "/weft/secrets",
+        MaxLength: STORED_NAME_MAX_LENGTH,
         AllowedPattern: STORED_NAME,
         ConstraintDescription: "must begin with a slash and end without one",
       },
@@ -90,6 +96,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
       },
       ...PROTECTION_PARAMETERS,
       ...DOMAIN_PARAMETERS,
+      ...(hasBoth(services) ? WEB_PARAMETERS : {}),
       ...(hasBoth(services) ? COLLABORATION_PARAMETERS : {}),
       ...settingParameters(),
     },
@@ -97,6 +104,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
       ...topicResources(),
       ...ACCOUNT_CONDITIONS,
       ...DOMAIN_CONDITIONS,
+      ...(hasBoth(services) ? WEB_CONDITIONS : {}),
       ...(hasBoth(services) ? COLLABORATION_CONDITIONS : {}),
     },
     Resources: mergeResources([
@@ -111,6 +119,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
       dashboardResources(services),
       accountResources(),
       hasBoth(services) ? domainResources() : {},
+      hasBoth(services) ? webResources(routes) : {},
       hasBoth(services) ? collaborationStack() : {},
     ]),
     Outputs: {
@@ -138,7 +147,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
             ]),
           ),
       ),
-      ...(hasBoth(services) ? { ...DOMAIN_OUTPUTS, ...COLLABORATION_OUTPUTS } : {}),
+      ...(hasBoth(services) ? { ...DOMAIN_OUTPUTS, ...WEB_OUTPUTS, ...COLLABORATION_OUTPUTS } : {}),
       EventBusName: { Description: "The bus", Value: ref(BUS_ID) },
       BlobsBucketName: { Description: "The bucket for blobs", Value: ref(BLOBS_ID) },
       ...Object.fromEntries(
