@@ -1,8 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type Locator, type Page, expect as playwrightExpect } from "@playwright/test";
 import { afterAll, beforeAll, onTestFinished, test } from "vitest";
 import * as Y from "yjs";
 import type { TestServer } from "../../lib/testing/test-server.ts";
+import { expectAccessible } from "./accessibility.ts";
 import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
 
 /** A loaded machine is slow. */
@@ -62,11 +62,6 @@ async function save(id: string, document: Y.Doc, lines: readonly string[]): Prom
   await callApi(weft, "PATCH", `${documents}${id}/content/`, { content });
 }
 
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).include("aside").include("[role=dialog]").analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-}
-
 test("an editor comments on a selection; another user sees it, replies and reacts; it is resolved and reopened", async () => {
   const id = await newDocument("editor");
   await save(id, new Y.Doc(), ["We meet on Monday.", "The end."]);
@@ -90,7 +85,7 @@ test("an editor comments on a selection; another user sees it, replies and react
   const thumb = theirs.getByRole("button", { name: "React with 👍" }).first();
   await thumb.click();
   await expect(theirs.getByRole("button", { name: "👍, 1 person" })).toBeVisible();
-  await expectAccessible(other);
+  await expectAccessible(other, "aside", "[role=dialog]");
 
   await owner.reload();
   await expect(panel.getByText("It is free.")).toBeVisible();
@@ -135,7 +130,7 @@ test("authors edit and delete their comments; a thread without comments disappea
   await expect(item.getByRole("button", { name: "Edit the comment" })).toBeFocused();
   await page.keyboard.press("Enter");
   await item.getByRole("textbox", { name: "Edit the comment" }).fill("Right");
-  await expectAccessible(page);
+  await expectAccessible(page, "aside", "[role=dialog]");
   await item.getByRole("button", { name: "Save" }).click();
   await expect(item.getByText("Right")).toBeVisible();
   await expect(item.getByText("edited")).toBeVisible();
@@ -205,7 +200,7 @@ test("a version shows what has changed since, and its restore reaches others", a
   const changes = owner.getByRole("region", { name: "Changes" });
   await expect(changes.locator("del")).toHaveText(["Monday"]);
   await expect(changes.locator("ins")).toHaveText(["Friday", "A new line."]);
-  await expectAccessible(owner);
+  await expectAccessible(owner, "aside", "[role=dialog]");
   await changes.getByRole("button", { name: "Restore" }).press("Enter");
   const question = owner.getByRole("dialog", { name: "Restore this version?" });
   await question.getByRole("button", { name: "Restore" }).press("Enter");

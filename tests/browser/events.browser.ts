@@ -1,7 +1,7 @@
-import AxeBuilder from "@axe-core/playwright";
 import { type Browser, expect as expectPage, type Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { TestServer } from "../../lib/testing/test-server.ts";
+import { expectAccessible } from "./accessibility.ts";
 import { createEventExample } from "./event-example.ts";
 import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
 
@@ -35,14 +35,6 @@ async function openPage(path: string): Promise<Page> {
   return page;
 }
 
-async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = await new AxeBuilder({ page }).include("main").analyze();
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-  }
-}
-
 const emit = async (topic: string, data: object = {}): Promise<string> => {
   const body = { topic, data };
   const { event_id } = await callApi<{ event_id: string }>(server, "POST", "/automation/events/emit", body);
@@ -59,9 +51,9 @@ test("events are filtered, the address has the filters, and rows are reached by 
   await expectPage(page.getByText("1–2 of 2")).toBeVisible();
   await page.getByRole("button", { name: "Copy as a command" }).click();
   await expectPage(page.getByRole("menuitem", { name: "Copy as weft command" })).toBeVisible();
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
   await page.keyboard.press("Escape");
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
   await page.getByRole("main").focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
@@ -131,7 +123,7 @@ test("an event says which triggers matched, and why others did not", async () =>
   await page.getByRole("button", { name: /"changes"/ }).click();
   await page.getByRole("button", { name: "{…}" }).first().click();
   await expectPage(page.getByText('"Change 0"')).toBeVisible();
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
 });
 
 test("an event is sent, and the run that it starts follows", async () => {
@@ -142,7 +134,7 @@ test("an event is sent, and the run that it starts follows", async () => {
   await expectPage(page.getByText("The data must be a JSON object.")).toBeVisible();
   await page.getByLabel("Data").fill('{"environment": ');
   await expectPage(page.getByText(/This is not JSON/)).toBeVisible();
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
   await page.getByLabel("Data").fill('{"environment": "production", "services": []}');
   await page.getByRole("button", { name: "Send an event" }).click();
   await page.waitForURL(/\/events\/[\da-f-]+$/);
@@ -184,7 +176,7 @@ test("hostile data is shown as text", async () => {
   await expectPage(page.getByText(/x"$/)).toBeVisible();
   expect(await page.locator("main img, main script").count()).toBe(0);
   expect(await page.title()).toContain("custom.");
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
 });
 
 test("a webhook is called from its page, which shows the call", async () => {
@@ -196,7 +188,7 @@ test("a webhook is called from its page, which shows the call", async () => {
   await page.getByRole("button", { name: "Send the request" }).click();
   await expectPage(page.getByText("Webhook received")).toBeVisible();
   await expectPage(page.getByRole("listitem").filter({ hasText: /Processed|Pending/ })).toHaveCount(1);
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
   await page.keyboard.press("Escape");
   await expectPage(page.getByRole("link", { name: "deploy" })).toBeFocused();
 });
@@ -209,7 +201,7 @@ test("a schedule shows its next runs, and none while it is paused", async () => 
   await expectPage(panel.getByText("No next run while it is paused.")).toBeVisible();
   await panel.getByRole("button", { name: /^Resume/ }).click();
   await expectPage(panel.getByRole("listitem")).toHaveCount(8);
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
 });
 
 test("dead letters are read and redriven, one or all", async () => {
@@ -240,7 +232,7 @@ test("dead letters are read and redriven, one or all", async () => {
     .getByRole("link")
     .click();
   await expectPage(page.getByRole("complementary").getByText("<b>error 1</b>")).toBeVisible();
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
   await page
     .getByRole("row", { name: /error 0/ })
     .getByRole("button", { name: "Redrive" })
@@ -261,10 +253,10 @@ test("findings have a chart with a table, filters, details, and changes since a 
   await page.waitForURL(/severity=critical/);
   await page.getByRole("link", { name: "Finding 1 of the scan" }).click();
   await expectPage(page.getByText("Update it to the newest version.")).toBeVisible();
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
   await page.goto(server.url + (pages.changes ?? ""));
   await expectPage(page.getByText("Added: 8")).toBeVisible();
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
 });
 
 test("files are shown as text or images, and never as pages", async () => {
@@ -272,7 +264,7 @@ test("files are shown as text or images, and never as pages", async () => {
   await page.getByRole("link", { name: "report.md" }).click();
   const preview = page.getByRole("region", { name: "Preview" });
   await expectPage(preview).toContainText("- <script>alert(1)</script>");
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
   await page.getByRole("link", { name: "long.txt" }).click();
   await expectPage(preview).toContainText("␛[31mred␛[0m");
   await preview.press("End");
@@ -293,7 +285,7 @@ test("functions are found, and their examples are evaluated", async () => {
   await page.getByLabel("Script").fill("nonsense(");
   await page.getByRole("button", { name: "Evaluate", exact: true }).click();
   await expectPage(page.getByRole("alert")).toContainText("Execution failed");
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
 });
 
 test("the platform shows queues, limits and settings", async () => {
@@ -310,5 +302,5 @@ test("the platform shows queues, limits and settings", async () => {
     await page.getByRole("link", { name: part, exact: true }).last().click();
     await expectPage(page.getByRole("rowheader", { name: new RegExp(row) }).first()).toBeVisible();
   }
-  await expectAccessible(page);
+  await expectAccessible(page, "main");
 });

@@ -1,12 +1,12 @@
-import AxeBuilder from "@axe-core/playwright";
 import {
   type Browser,
   type BrowserContextOptions,
   type Page,
   expect as playwrightExpect,
 } from "@playwright/test";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, onTestFinished, test } from "vitest";
 import type { TestServer } from "../../lib/testing/test-server.ts";
+import { expectAccessible } from "./accessibility.ts";
 import { launchChromium, logIn, startWebServer } from "./web-server.ts";
 
 /** A loaded machine is slow. */
@@ -41,11 +41,6 @@ async function openPage(path: string, options: BrowserContextOptions = {}): Prom
   return page;
 }
 
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-}
-
 const failedRun = async (): Promise<string> => (await server.run({ module: "audit", target: "t" })).run_uuid;
 const panelOf = (page: Page, name: string | RegExp) => page.getByRole("complementary", { name });
 
@@ -73,25 +68,13 @@ test("the timeline zooms by keyboard, and the items of a loop are reached with t
   await expectPage(panelOf(page, "probe#2")).toContainText("c answers");
 });
 
-test.each(["light", "dark"] as const)(
-  "axe finds nothing on the views and panels of a run: %s",
-  async (colorScheme) => {
-    const id = await failedRun();
-    const page = await openPage(`/runs/${id}`, { colorScheme });
-    for (const query of [
-      "",
-      "?step=upload",
-      "?step=fetch&tab=output",
-      "?view=timeline",
-      "?view=log",
-      "?view=artifacts",
-      "?panel=rerun",
-      "?panel=replay&step=upload",
-    ]) {
-      await page.goto(`${server.url}/runs/${id}${query}`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.waitForLoadState("networkidle");
-      await expectAccessible(page);
-    }
-  },
-);
+test("axe finds nothing on the views and panels of a run that are not among the pages of the example", async () => {
+  const id = await failedRun();
+  const page = await openPage(`/runs/${id}`);
+  for (const query of ["?step=fetch&tab=output", "?view=artifacts", "?panel=rerun"]) {
+    await page.goto(`${server.url}/runs/${id}${query}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.waitForLoadState("networkidle");
+    await expectAccessible(page);
+  }
+});

@@ -1,4 +1,3 @@
-import AxeBuilder from "@axe-core/playwright";
 import {
   type Browser,
   type BrowserContextOptions,
@@ -7,6 +6,7 @@ import {
 } from "@playwright/test";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { TestServer } from "../../lib/testing/test-server.ts";
+import { expectAccessible } from "./accessibility.ts";
 import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
 
 /** A loaded machine is slow. */
@@ -39,11 +39,6 @@ async function openPage(path: string, options: BrowserContextOptions = {}): Prom
   const page = await logIn(server, context);
   await page.goto(server.url + path);
   return page;
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }
 
 const failedRun = async (): Promise<string> => (await server.run({ module: "audit", target: "t" })).run_uuid;

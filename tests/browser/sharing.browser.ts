@@ -1,7 +1,7 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
 import { afterAll, beforeAll, onTestFinished, test } from "vitest";
 import type { TestServer } from "../../lib/testing/test-server.ts";
+import { expectAccessible } from "./accessibility.ts";
 import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
 
 /** A loaded machine is slow. */
@@ -29,18 +29,12 @@ async function signIn(email?: string): Promise<Page> {
 const newDocument = (title: string): Promise<{ id: string }> =>
   callApi(weft, "POST", "/api/v1.0/documents/", { title });
 
-/** What is around every page is checked with the other pages. */
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).include("main").include("[role=dialog]").analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-}
-
 test("a user requests access, the owner accepts by keyboard, changes the role, removes it and undoes that", async () => {
   const { id } = await newDocument("Budget");
   const ben = await signIn("ben@example.com");
   await ben.goto(`${weft.url}/d/${id}`);
   await ben.getByLabel("What you want to do").selectOption("commenter");
-  await expectAccessible(ben);
+  await expectAccessible(ben, "main", "[role=dialog]");
   await ben.getByRole("button", { name: "Request access" }).click();
   await expect(ben.getByText("You requested access as: Commenter.")).toBeVisible();
 
@@ -52,7 +46,7 @@ test("a user requests access, the owner accepts by keyboard, changes the role, r
   const dialog = owner.getByRole("dialog", { name: "Share" });
   const accept = dialog.getByRole("button", { name: "Accept" });
   await expect(accept).toBeVisible();
-  await expectAccessible(owner);
+  await expectAccessible(owner, "main", "[role=dialog]");
   await accept.press("Enter");
   const role = dialog.getByLabel("Role of Ben Ode");
   await expect(role).toHaveValue("commenter");
@@ -110,7 +104,7 @@ test("people are found by their name, invited by their address, and reach a docu
   await expect(
     dialog.getByRole("region", { name: "Inherited access" }).getByText("From Handbook"),
   ).toHaveCount(2);
-  await expectAccessible(owner);
+  await expectAccessible(owner, "main", "[role=dialog]");
 
   // A reader sees no controls.
   const reader = await signIn("ben@example.com");
@@ -137,7 +131,7 @@ test("a public link shows a document without a session, and lets everybody write
   await text.click();
   await visitor.keyboard.type("Written by a visitor");
   await expect(visitor.getByText("Saved", { exact: true })).toBeVisible();
-  await expectAccessible(visitor);
+  await expectAccessible(visitor, "main", "[role=dialog]");
 
   const owner = await signIn();
   await owner.goto(`${weft.url}/d/${id}`);

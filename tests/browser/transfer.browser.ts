@@ -1,7 +1,7 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
 import { afterAll, beforeAll, onTestFinished, test } from "vitest";
 import type { TestServer } from "../../lib/testing/test-server.ts";
+import { expectAccessible } from "./accessibility.ts";
 import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
 
 /** A loaded machine is slow. */
@@ -33,11 +33,6 @@ async function create(title: string, markdown: string, parent?: string): Promise
   const content = Buffer.from(markdown).toString("base64");
   await callApi(weft, "PATCH", `/api/v1.0/documents/${id}/content/`, { content });
   return id;
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }
 
 test("files are imported by the button and by dropping them, and each failure is named", async () => {

@@ -1,7 +1,7 @@
-import AxeBuilder from "@axe-core/playwright";
 import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, onTestFinished, test } from "vitest";
 import type { TestServer } from "../../lib/testing/test-server.ts";
+import { expectAccessible } from "./accessibility.ts";
 import { launchChromium, logIn, startWebServer } from "./web-server.ts";
 
 /** A loaded machine is slow. */
@@ -37,11 +37,6 @@ async function openPage(path: string, colorScheme: "light" | "dark"): Promise<Pa
   const page = await logIn(server, context);
   await page.goto(server.url + path);
   return page;
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }
 
 const nodeOf = (page: Page, name: string) => page.locator(`.react-flow__node[data-id="${name}"]`);
