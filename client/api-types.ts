@@ -1469,7 +1469,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List artifacts, newest first */
+        /** List artifacts, newest first by default */
         get: operations["listArtifacts"];
         put?: never;
         post?: never;
@@ -1520,7 +1520,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List assets, newest first */
+        /** List assets, newest first by default */
         get: operations["listAssets"];
         put?: never;
         post?: never;
@@ -1606,7 +1606,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List dead letters, newest first */
+        /** List dead letters, newest first by default */
         get: operations["listDeadLetters"];
         put?: never;
         post?: never;
@@ -1657,7 +1657,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the event log, newest first */
+        /** List the event log, newest first by default */
         get: operations["listEventLogs"];
         put?: never;
         post?: never;
@@ -1896,7 +1896,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List runs, newest first */
+        /** List runs, newest first by default */
         get: operations["listRuns"];
         put?: never;
         /** Run a module or a flow; with dry_run only plan the run and return 200 */
@@ -2187,7 +2187,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List schedules and the triggers of workflows, newest first */
+        /** List schedules and the triggers of workflows, newest first by default */
         get: operations["listSchedules"];
         put?: never;
         /** Create a schedule: cron, event, watch or manual */
@@ -2411,7 +2411,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List vulnerabilities, newest first */
+        /** List vulnerabilities, newest first by default */
         get: operations["listVulnerabilities"];
         put?: never;
         /** Record a vulnerability */
@@ -2516,7 +2516,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List webhooks with their addresses and secrets, newest first */
+        /** List webhooks with their addresses and secrets, newest first by default */
         get: operations["listWebhooks"];
         put?: never;
         post?: never;
@@ -2551,7 +2551,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List workflows by name */
+        /** List workflows, by name by default */
         get: operations["listWorkflows"];
         put?: never;
         /** Store a workflow: YAML, JSON, or {yaml} */
@@ -2638,7 +2638,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List workspaces with their counters, newest first */
+        /** List workspaces with their counters, newest first by default */
         get: operations["listWorkspaces"];
         put?: never;
         post?: never;
@@ -14062,6 +14062,8 @@ export interface operations {
                 search?: string;
                 /** @description Whether to check that each file exists */
                 verify_exist?: boolean;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-created_at" | "created_at";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -14254,6 +14256,8 @@ export interface operations {
                 status_code?: string;
                 /** @description Substring of the value, url, title or host address */
                 search?: string;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-created_at" | "created_at";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -14662,6 +14666,8 @@ export interface operations {
     listDeadLetters: {
         parameters: {
             query?: {
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-received_at" | "received_at";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -14863,6 +14869,8 @@ export interface operations {
                 run_uuid?: string;
                 workflow_name?: string;
                 processed?: boolean;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-created_at" | "created_at";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -15331,6 +15339,8 @@ export interface operations {
                 group?: string;
                 /** @description Substring of the name or description */
                 search?: string;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "group" | "-group" | "name" | "-name";
             };
             header?: never;
             path?: never;
@@ -15474,6 +15484,8 @@ export interface operations {
                 group?: string;
                 /** @description Substring of the name or description */
                 search?: string;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "group" | "-group" | "name" | "-name";
             };
             header?: never;
             path?: never;
@@ -15926,6 +15938,8 @@ export interface operations {
                 param?: {
                     [key: string]: string;
                 };
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-created_at" | "created_at";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -17219,6 +17233,8 @@ export interface operations {
                 /** @description cron, event, watch, manual or webhook */
                 trigger_type?: string;
                 enabled?: boolean;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-created_at" | "created_at" | "workflow_name" | "-workflow_name" | "name" | "-name" | "trigger_type" | "-trigger_type";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -18369,6 +18385,8 @@ export interface operations {
                 confidence?: string;
                 /** @description Substring of it */
                 asset_value?: string;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-created_at" | "created_at";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -18987,6 +19005,8 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-created_at" | "created_at" | "workflow_name" | "-workflow_name";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -19208,6 +19228,8 @@ export interface operations {
                 tags?: string;
                 /** @description Substring of the name or description */
                 search?: string;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | "step_count" | "-step_count" | "trigger_count" | "-trigger_count";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */
@@ -19683,6 +19705,8 @@ export interface operations {
                 /** @description Substring of the name */
                 search?: string;
                 org?: string;
+                /** @description Field to sort by; `-` before it reverses the order */
+                ordering?: "-created_at" | "created_at";
                 /** @description Number of records to skip */
                 offset?: number;
                 /** @description Maximum number of records to return, at most 10000 */

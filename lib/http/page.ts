@@ -58,6 +58,30 @@ export const textQuery = z
   .transform((text) => (text === "" ? undefined : text))
   .optional();
 
+/**
+ * The order of a list: a field, or a field after `-` for the reverse. The first choice is the default; empty counts as
+ * not given.
+ */
+export const orderingQuery = <const Choice extends string>(choices: readonly [Choice, ...Choice[]]) =>
+  z
+    .string()
+    .optional()
+    .transform((text = "", context): Choice => {
+      const choice = text === "" ? choices[0] : choices.find((one) => one === text);
+      if (choice !== undefined) return choice;
+      context.addIssue({ code: "custom", message: `must be one of ${choices.join(", ")}` });
+      return z.NEVER;
+    })
+    .meta({
+      description: "Field to sort by; `-` before it reverses the order",
+      type: "string",
+      enum: [...choices],
+      default: choices[0],
+    });
+
+/** The order of a list that an index serves in the order of arrival, from either end. */
+export const arrivalOrderingQuery = orderingQuery(["-created_at", "created_at"]);
+
 export const pagination = z.object({
   total: z.int().min(0),
   offset: z.int().min(0),
@@ -67,6 +91,12 @@ export const pagination = z.object({
 export interface PageRequest {
   readonly offset: number;
   readonly limit: number;
+}
+
+/** A page of a list that is stored newest first. */
+export interface OrderedPageRequest extends PageRequest {
+  /** The list begins with its oldest record. */
+  readonly oldestFirst?: boolean;
 }
 
 /** A list of a service: the total, and the requested items, page by page. */

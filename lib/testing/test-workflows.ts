@@ -1,5 +1,6 @@
 import type { Deps } from "../app/compose.ts";
 import { type EventFilters, type EventRecord, listEvents } from "../events/log/list.ts";
+import type { OrderedPageRequest } from "../http/page.ts";
 import { listRuns, type RunRecord } from "../workflows/runs/read.ts";
 import { parseDefinition } from "../workflows/schema/parse.ts";
 import { type SaveResult, saveWorkflow } from "../workflows/store/store.ts";
@@ -27,11 +28,11 @@ export function onTopic(name: string, topic: string, steps: readonly string[] = 
   return `name: ${name}\ntriggers:\n  - {name: heard, type: event, topic: "${topic}"}\nsteps:\n${lines.join("\n")}\n`;
 }
 
-/** The event log, newest first. */
+/** The event log, newest first unless the page says otherwise. */
 export async function readLog(
   deps: Deps,
   filters: EventFilters = {},
-  page = EVERYTHING,
+  page: OrderedPageRequest = EVERYTHING,
 ): Promise<{ total: number; records: EventRecord[] }> {
   const { total, items } = await listEvents(deps, filters, page);
   return { total, records: await collectPages(items) };

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { arrivalOrderingQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { assetRecord, listAssets } from "#lib/workflows/assets/list.ts";
 import { orgQuery } from "#lib/workflows/lists/organization.ts";
@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "listAssets",
   method: "GET",
   path: "/assets",
-  summary: "List assets, newest first",
+  summary: "List assets, newest first by default",
   tag: "Assets",
   auth: "required",
   query: z.object({
@@ -23,15 +23,17 @@ export const route = defineRoute({
     source: textQuery,
     status_code: textQuery,
     search: textQuery.describe("Substring of the value, url, title or host address"),
+    ordering: arrivalOrderingQuery,
     ...pageQuery,
   }),
   status: 200,
   response: assetRecord,
   list: true,
   run: async ({ query }, deps: Deps) => {
-    const { offset, limit, org: _org, ...filters } = query;
+    const { offset, limit, ordering, org: _org, ...filters } = query;
     const page = { offset, limit };
-    return { listing: await listAssets(deps, filters, page), pagination: page };
+    const ordered = { ...page, oldestFirst: ordering === "created_at" };
+    return { listing: await listAssets(deps, filters, ordered), pagination: page };
   },
 });
 

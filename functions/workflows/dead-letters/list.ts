@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { pageQuery } from "#lib/http/page.ts";
+import { orderingQuery, pageQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { deadLetterRecord, listDeadLetters } from "#lib/workflows/dead-letters/dead-letters.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
@@ -11,14 +11,17 @@ export const route = defineRoute({
   operationId: "listDeadLetters",
   method: "GET",
   path: "/dead-letters",
-  summary: "List dead letters, newest first",
+  summary: "List dead letters, newest first by default",
   tag: "Dead letters",
   auth: "required",
-  query: z.object(pageQuery),
+  query: z.object({ ordering: orderingQuery(["-received_at", "received_at"]), ...pageQuery }),
   status: 200,
   response: deadLetterRecord,
   list: true,
-  run: async ({ query }, deps: Deps) => ({ listing: await listDeadLetters(deps, query), pagination: query }),
+  run: async ({ query: { ordering, ...page } }, deps: Deps) => ({
+    listing: await listDeadLetters(deps, { ...page, oldestFirst: ordering === "received_at" }),
+    pagination: page,
+  }),
 });
 
 export const handler = toHandler(route, openDeps);

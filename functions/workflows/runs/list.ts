@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { arrivalOrderingQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { optionalTimeQuery } from "#lib/workflows/lists/time-query.ts";
 import { collectParams, paramFilters } from "#lib/workflows/runs/param-filters.ts";
@@ -25,6 +25,7 @@ const filters = z
     started_after: optionalTimeQuery.describe("Runs that started at this time or later"),
     started_before: optionalTimeQuery.describe("Runs that started before this time"),
     param: paramFilters,
+    ordering: arrivalOrderingQuery,
     ...pageQuery,
   })
   .refine(
@@ -38,7 +39,7 @@ export const route = defineRoute({
   operationId: "listRuns",
   method: "GET",
   path: "/runs",
-  summary: "List runs, newest first",
+  summary: "List runs, newest first by default",
   tag: "Runs",
   auth: "required",
   query: z.preprocess(collectParams, filters),
@@ -46,8 +47,9 @@ export const route = defineRoute({
   response: runRecord,
   list: true,
   run: async ({ query }, deps: Deps) => {
-    const { offset, limit, status, target, workspace, run_mode: mode, error, param } = query;
+    const { offset, limit, ordering, status, target, workspace, run_mode: mode, error, param } = query;
     const page = { offset, limit };
+    const ordered = { ...page, oldestFirst: ordering === "created_at" };
     const listing = await listRuns(
       deps,
       {
@@ -62,7 +64,7 @@ export const route = defineRoute({
         startedBefore: query.started_before,
         params: param,
       },
-      page,
+      ordered,
     );
     return { listing, pagination: page };
   },

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
+import { booleanQuery, orderingQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { listSchedules } from "#lib/workflows/schedules/list.ts";
+import { listSchedules, SCHEDULE_ORDERINGS } from "#lib/workflows/schedules/list.ts";
 import { scheduleRecord } from "#lib/workflows/schedules/schedule-record.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
@@ -12,13 +12,14 @@ export const route = defineRoute({
   operationId: "listSchedules",
   method: "GET",
   path: "/schedules",
-  summary: "List schedules and the triggers of workflows, newest first",
+  summary: "List schedules and the triggers of workflows, newest first by default",
   tag: "Schedules",
   auth: "required",
   query: z.object({
     workflow_name: textQuery,
     trigger_type: textQuery.describe("cron, event, watch, manual or webhook"),
     enabled: booleanQuery,
+    ordering: orderingQuery(SCHEDULE_ORDERINGS),
     ...pageQuery,
   }),
   status: 200,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { arrivalOrderingQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { orgQuery } from "#lib/workflows/lists/organization.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "listVulnerabilities",
   method: "GET",
   path: "/vulnerabilities",
-  summary: "List vulnerabilities, newest first",
+  summary: "List vulnerabilities, newest first by default",
   tag: "Vulnerabilities",
   auth: "required",
   query: z.object({
@@ -22,15 +22,17 @@ export const route = defineRoute({
     severity: textQuery,
     confidence: textQuery,
     asset_value: textQuery.describe("Substring of it"),
+    ordering: arrivalOrderingQuery,
     ...pageQuery,
   }),
   status: 200,
   response: vulnerabilityRecord,
   list: true,
   run: async ({ query }, deps: Deps) => {
-    const { offset, limit, org: _org, ...filters } = query;
+    const { offset, limit, ordering, org: _org, ...filters } = query;
     const page = { offset, limit };
-    return { listing: await listVulnerabilities(deps, filters, page), pagination: page };
+    const ordered = { ...page, oldestFirst: ordering === "created_at" };
+    return { listing: await listVulnerabilities(deps, filters, ordered), pagination: page };
   },
 });
 

@@ -1,23 +1,29 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { orderingQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
-import { listedHeads, toWorkflowRecord, workflowRecord } from "#lib/workflows/uploads/upload.ts";
+import {
+  listedHeads,
+  toWorkflowRecord,
+  WORKFLOW_ORDERINGS,
+  workflowRecord,
+} from "#lib/workflows/uploads/upload.ts";
 
 export const route = defineRoute({
   service: workflowsService,
   operationId: "listWorkflows",
   method: "GET",
   path: "/workflows",
-  summary: "List workflows by name",
+  summary: "List workflows, by name by default",
   tag: "Workflows",
   auth: "required",
   query: z.object({
     kind: textQuery,
     tags: textQuery.describe("Tags separated by commas; a workflow has any of them"),
     search: textQuery.describe("Substring of the name or description"),
+    ordering: orderingQuery(WORKFLOW_ORDERINGS),
     ...pageQuery,
   }),
   status: 200,

@@ -1,6 +1,8 @@
 import * as z from "zod";
+import type { OrderedPageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { pageSizeOf } from "../../ranked-index/page-size.ts";
+import { fromOtherEnd } from "../../ranked-index/page-window.ts";
 import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import type { Filter, View } from "../../ranked-index/view.ts";
 import { eventData } from "../publish.ts";
@@ -53,19 +55,22 @@ const NEAR = 1_024;
 /**
  * The records that match the filters, newest first: the total, and the records from `offset` on. The index covers the
  * records that it contains; the few that it does not contain yet are read from the tail and come first, with
- * provisional numbers after the last one, so that callers read their own writes.
+ * provisional numbers after the last one, so that callers read their own writes. A page of the oldest first is read
+ * from the other end.
  */
 export async function listEvents(
   deps: LogDeps,
   filters: EventFilters,
-  page: { offset: number; limit: number },
+  page: OrderedPageRequest,
 ): Promise<EventListing> {
   const { view, waiting } = await readTogether(deps, termsOf(filters));
   const tail = await tailRecords(deps, waiting, view.last, filters);
-  const shown = tail.slice(page.offset, page.offset + page.limit);
-  const offset = Math.max(0, page.offset - tail.length);
-  const found = await view.page({ offset, limit: page.limit - shown.length });
-  return { total: view.total + tail.length, items: both(deps, shown, found) };
+  const total = view.total + tail.length;
+  const { offset, limit } = page.oldestFirst === true ? fromOtherEnd(total, page) : page;
+  const shown = tail.slice(offset, offset + limit);
+  const from = Math.max(0, offset - tail.length);
+  const found = await view.page({ offset: from, limit: limit - shown.length });
+  return { total, items: both(deps, shown, found, page.oldestFirst === true) };
 }
 
 /** Records of the log after a position. */
@@ -161,9 +166,11 @@ async function* both(
   deps: LogDeps,
   tail: readonly Numbered[],
   found: readonly { number: number; key: string }[],
+  oldestFirst: boolean,
 ): AsyncGenerator<readonly EventRecord[]> {
-  yield* withData(deps, tail);
-  yield* indexedRecords(deps, found);
+  if (oldestFirst) yield* indexedRecords(deps, found.toReversed());
+  yield* withData(deps, oldestFirst ? tail.toReversed() : tail);
+  if (!oldestFirst) yield* indexedRecords(deps, found);
 }
 
 async function* indexedRecords(

@@ -85,7 +85,7 @@ describe("filters", () => {
   const VALUES = ["", "x", "y"];
   const FIELDS = ["topic", "name", "source", "workspace", "run_id", "workflow_name"] as const;
 
-  it("apply alone and combined, with exact totals at any offset and limit, indexed or not", async () => {
+  it("apply alone and combined, with exact totals at any offset and limit from either end, indexed or not", async () => {
     await storeWorkflow(test.deps, onTopic("listens", "x"));
     const drafts = Array.from({ length: 60 }, (_, n): EventDraft => {
       const value = (field: number): string => VALUES[Math.floor(n / 3 ** (field % 3) + field) % 3] ?? "";
@@ -119,7 +119,11 @@ describe("filters", () => {
       >),
       processed: fc.option(fc.boolean(), { nil: undefined }),
     });
-    const pages = fc.record({ offset: fc.nat({ max: 70 }), limit: fc.integer({ min: 1, max: 70 }) });
+    const pages = fc.record({
+      offset: fc.nat({ max: 70 }),
+      limit: fc.integer({ min: 1, max: 70 }),
+      oldestFirst: fc.boolean(),
+    });
     await fc.assert(
       fc.asyncProperty(filters, pages, async (wanted: EventFilters, page) => {
         const tests = Object.entries(wanted).filter(([, one]) => one !== undefined) as [
@@ -129,7 +133,8 @@ describe("filters", () => {
         const fitting = all.filter((record) => tests.every(([field, one]) => record[field] === one));
         const { total, records } = await readLog(test.deps, wanted, page);
         expect(total).toBe(fitting.length);
-        expect(records).toEqual(fitting.slice(page.offset, page.offset + page.limit));
+        const ordered = page.oldestFirst ? fitting.toReversed() : fitting;
+        expect(records).toEqual(ordered.slice(page.offset, page.offset + page.limit));
       }),
       { numRuns: 150 },
     );

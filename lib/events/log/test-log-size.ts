@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import type { OrderedPageRequest } from "../../http/page.ts";
 import type { Blobs } from "../../platform/blobs.ts";
 import type { Tables } from "../../platform/tables.ts";
 import { RankedIndex } from "../../ranked-index/ranked-index.ts";
@@ -165,17 +166,18 @@ export class SizedLog {
 
   /**
    * Compares each filter alone and random combinations with the array, by a reader with an empty cache and one with a
-   * filled cache.
+   * filled cache; every other query begins with the oldest record.
    */
   async expectExact(): Promise<{ readonly cold: ReadCount; readonly warm: ReadCount }> {
     const cold = { calls: 0, items: 0 };
     const warm = { calls: 0, items: 0 };
     const { tables, count } = countingTables(this.#tables);
-    for (const [filters, offset] of queries(this.events)) {
+    for (const [at, [filters, offset]] of queries(this.events).entries()) {
+      const page = { offset, limit: LIMIT, oldestFirst: at % 2 === 1 };
       const eventIndex = new RankedIndex({ tables }, EVENT_INDEX);
       for (const most of [cold, warm]) {
         Object.assign(count, { calls: 0, items: 0 });
-        await this.#expectSame(tables, eventIndex, filters, offset);
+        await this.#expectSame(tables, eventIndex, filters, page);
         most.calls = Math.max(most.calls, count.calls);
         most.items = Math.max(most.items, count.items);
       }
@@ -187,7 +189,7 @@ export class SizedLog {
     tables: Tables,
     eventIndex: RankedIndex,
     filters: EventFilters,
-    offset: number,
+    page: OrderedPageRequest,
   ): Promise<void> {
     const tests = Object.entries(filters) as [keyof StoredEvent, unknown][];
     const fitting: number[] = [];
@@ -195,14 +197,17 @@ export class SizedLog {
       if (tests.every(([field, value]) => event[field] === value)) fitting.push(at);
     }
     const deps = { tables, blobs: this.#blobs, eventIndex };
-    const { total, items } = await listEvents(deps, filters, { offset, limit: LIMIT });
+    const { total, items } = await listEvents(deps, filters, page);
     const found: [number, string, boolean][] = [];
     for await (const part of items)
       found.push(
         ...part.map((record): [number, string, boolean] => [record.id, record.event_id, record.processed]),
       );
-    expect([filters, offset, total]).toEqual([filters, offset, fitting.length]);
-    const expected = fitting.reverse().slice(offset, offset + LIMIT);
+    expect([filters, page, total]).toEqual([filters, page, fitting.length]);
+    const expected = (page.oldestFirst === true ? fitting : fitting.reverse()).slice(
+      page.offset,
+      page.offset + LIMIT,
+    );
     expect(found).toEqual(
       expected.map((at) => [at + 1, this.events[at]?.event_id, this.events[at]?.processed]),
     );

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Listing, PageRequest } from "../../http/page.ts";
+import type { Listing, OrderedPageRequest } from "../../http/page.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { readList } from "../lists/read-list.ts";
@@ -37,11 +37,14 @@ export interface ArtifactFilters {
   readonly run?: string | undefined;
 }
 
-/** The artifacts that match the filters, newest first; `verify` checks whether each one still exists. Reference 1.6. */
+/**
+ * The artifacts that match the filters, newest first unless the page says otherwise; `verify` checks whether each one
+ * still exists. Reference 1.6.
+ */
 export async function listArtifacts(
   deps: ListDeps & FileDeps,
   { search, ...fields }: ArtifactFilters,
-  page: PageRequest,
+  page: OrderedPageRequest,
   verify: boolean,
 ): Promise<Listing<ArtifactRecord>> {
   const filters: Filter[] = [PRESENT];

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Listing, PageRequest } from "../../http/page.ts";
+import type { Listing, OrderedPageRequest } from "../../http/page.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { DEFAULT_ORG } from "../lists/organization.ts";
@@ -31,11 +31,11 @@ export interface AssetFilters {
   readonly search?: string | undefined;
 }
 
-/** The assets that match the filters, newest first. Seed: workflow 4. */
+/** The assets that match the filters, newest first unless the page says otherwise. Seed: workflow 4. */
 export async function listAssets(
   deps: ListDeps,
   { search, ...fields }: AssetFilters,
-  page: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<AssetRecord>> {
   const filters: Filter[] = Object.entries(fields).flatMap(([field, value]) =>
     value === undefined ? [] : [{ field, value }],

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { LastFailure } from "../../events/consumer.ts";
 import { failEvent, reviveEvent } from "../../events/log/process.ts";
-import type { Listing, PageRequest } from "../../http/page.ts";
+import type { Listing, OrderedPageRequest } from "../../http/page.ts";
 import type { BusEnvelope } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Change } from "../../platform/tables.ts";
@@ -140,10 +140,10 @@ async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, er
   });
 }
 
-/** The dead letters, newest first. */
+/** The dead letters, newest first unless the page says otherwise. */
 export async function listDeadLetters(
   deps: Pick<Ports, "blobs"> & ListDeps,
-  page: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<z.infer<typeof deadLetterRecord>>> {
   const { total, items } = await readList(deps, deadLetterList, [PRESENT], page);
   return { total, items: records(deps, items) };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { compareBy } from "../lists/compare-by.ts";
 import { describedByRows, type FunctionEntry, functionEntries } from "../script-library/entries.ts";
 // Generated from the library by infra/readme.ts: the library itself is loaded only where scripts are evaluated.
 import rows from "./functions.json" with { type: "json" };
@@ -30,13 +31,21 @@ export const functionList = z
   .object({ functions: z.array(functionEntry), total: z.int().min(0) })
   .meta({ id: "FunctionList" });
 
+export const FUNCTION_ORDERINGS = ["group", "-group", "name", "-name"] as const;
+
 export interface FunctionFilters {
+  /** By group, those that are not available last, if it is undefined. */
+  readonly ordering?: (typeof FUNCTION_ORDERINGS)[number] | undefined;
   readonly group?: string | undefined;
   readonly search?: string | undefined;
 }
 
-/** The functions that scripts may call, by group, in one response. Reference 1.10, GET /functions/list. */
-export function listFunctions({ group, search = "" }: FunctionFilters): z.infer<typeof functionList> {
+/** The functions that scripts may call, in one response. Reference 1.10, GET /functions/list. */
+export function listFunctions({
+  group,
+  search = "",
+  ordering = "group",
+}: FunctionFilters): z.infer<typeof functionList> {
   const sought = search.toLowerCase();
   listed ??= functionEntries(describedByRows(rows));
   const functions = listed.filter(
@@ -44,5 +53,8 @@ export function listFunctions({ group, search = "" }: FunctionFilters): z.infer<
       (group === undefined || tags.includes(group)) &&
       [name, description, ...aliases].some((text) => text.toLowerCase().includes(sought)),
   );
+  const byName = ordering.endsWith("name");
+  if (byName) functions.sort(compareBy<FunctionEntry>(ordering, ({ name }) => name));
+  else if (ordering === "-group") functions.reverse();
   return { functions, total: functions.length };
 }

@@ -1,7 +1,8 @@
-import type { Listing, PageRequest } from "../../http/page.ts";
+import type { Listing, OrderedPageRequest, PageRequest } from "../../http/page.ts";
 import type { Key } from "../../platform/tables.ts";
 import { toRow } from "../../ranked-index/deltas.ts";
 import { pageSizeOf } from "../../ranked-index/page-size.ts";
+import { fromOtherEnd } from "../../ranked-index/page-window.ts";
 import { type Filter, type FoundRecord, matchesTests, toTests, type View } from "../../ranked-index/view.ts";
 import { allOf, type List, type ListDeps, listItems, recordsOf } from "./list.ts";
 import { entryKey, pendingKeys } from "./table.ts";
@@ -16,15 +17,15 @@ export interface Numbered<Item> {
 const NEAR = 1_024;
 
 /**
- * Returns the records that pass the filters, newest first: the total, and the page from `offset` on. Records that are
- * not indexed yet come first, so a caller reads its own write. Records are shown in their current state; filters see
+ * Returns the records that pass the filters, newest first unless the page says otherwise: the total, and the page from
+ * `offset` on. Records that are not indexed yet are the newest, so a caller reads its own write. Records are shown in their current state; filters see
  * changes once the index is updated.
  */
 export async function readList<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
   filters: readonly Filter[],
-  page: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<Item>> {
   const { view, fresh } = await readTogether(deps, list, filters);
   return assemble(deps, list, { view, fresh, late: [] }, page);
@@ -113,20 +114,23 @@ export function passing<Item extends Key>(
   };
 }
 
-/** Returns one page: fresh records, then the index, with `late` records that the view lacks inserted in order. */
+/**
+ * Returns one page: fresh records, then the index, with `late` records that the view lacks inserted in order. A page of
+ * the oldest first is read from the other end: the total is of the same instant, so it costs the same.
+ */
 export async function assemble<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
   { view, fresh, late }: Together<Item> & { readonly late: readonly Numbered<Item>[] },
-  { offset, limit }: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<Item>> {
+  const total = fresh.length + late.length + view.total;
+  const { offset, limit } = page.oldestFirst === true ? fromOtherEnd(total, page) : page;
   const shown = fresh.slice(offset, offset + limit);
   const from = Math.max(0, offset - fresh.length);
   const found = await merged(view, late, { offset: from, limit: limit - shown.length });
-  return {
-    total: fresh.length + late.length + view.total,
-    items: inPages(deps, list, shown, found),
-  };
+  const places = [...shown.map((item) => ({ item })), ...found];
+  return { total, items: inPages(deps, list, page.oldestFirst === true ? places.reverse() : places) };
 }
 
 type Place<Item> = FoundRecord | Numbered<Item>;
@@ -151,10 +155,8 @@ async function merged<Item>(
 async function* inPages<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
-  shown: Item[],
-  places: readonly Place<Item>[],
+  places: readonly (FoundRecord | Pick<Numbered<Item>, "item">)[],
 ): AsyncGenerator<Item[]> {
-  if (shown.length > 0) yield shown;
   const size = pageSizeOf(list);
   for (let start = 0; start < places.length; ) {
     const part = places.slice(start, start + size.records);

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
-import type { Listing, PageRequest } from "../../http/page.ts";
+import type { Listing, OrderedPageRequest, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { mapped } from "../lists/read-list.ts";
@@ -127,11 +127,11 @@ export function toRunRecord(run: StoredRun): RunRecord {
   };
 }
 
-/** Returns the runs that match the filters, newest first. */
+/** Returns the runs that match the filters, newest first unless the page says otherwise. */
 export async function listRuns(
   deps: ListDeps,
   filters: RunFilters,
-  page: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<RunRecord>> {
   return mapped(await findRuns(deps, filters, page), toRunRecord);
 }

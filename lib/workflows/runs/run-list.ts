@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import { readAll } from "../../events/read-all.ts";
-import type { Listing, PageRequest } from "../../http/page.ts";
+import type { Listing, OrderedPageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { pageIn } from "../../ranked-index/page-window.ts";
 import { joinParts } from "../../ranked-index/text-filters.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import { isTerminal } from "../engine/history.ts";
@@ -116,11 +117,11 @@ const LOOKED_AT_MAX = 1_000;
 /** Maximum reads of ended runs, if others end meanwhile. */
 const READS_MAX = 5;
 
-/** Runs that match the filters, newest first. */
+/** Runs that match the filters, newest first unless the page says otherwise. */
 export async function findRuns(
   deps: ListDeps,
   wanted: RunFilters,
-  page: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<StoredRun>> {
   const { status, job, mode } = wanted;
   if (mode !== undefined && mode !== "local") return { total: 0, items: onePage([]) };
@@ -165,26 +166,23 @@ async function runsOfJob(
   deps: ListDeps,
   job: string,
   filters: readonly Filter[],
-  { offset, limit }: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<StoredRun>> {
   const fitting = (await jobRuns(deps, job)).filter(passing(runList, filters));
-  return {
-    total: fitting.length,
-    items: onePage(newestFirst(runList, fitting).slice(offset, offset + limit)),
-  };
+  return { total: fitting.length, items: onePage(pageIn(newestFirst(runList, fitting), page)) };
 }
 
 /** An unfinished run has a pending entry or an entry; the entry is written before the pending entry is deleted. */
 async function activeRuns(
   deps: ListDeps,
   filters: readonly Filter[],
-  { offset, limit }: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<StoredRun>> {
   const { runs, numbers } = await findUnfinishedRuns(deps);
   const fitting = runs.filter(passing(runList, filters));
   const placeOf = ({ run_id }: StoredRun): number => numbers.get(run_id) ?? Number.POSITIVE_INFINITY;
   const ordered = newestFirst(runList, fitting).sort((one, other) => compare(placeOf(other), placeOf(one)));
-  return { total: ordered.length, items: onePage(ordered.slice(offset, offset + limit)) };
+  return { total: ordered.length, items: onePage(pageIn(ordered, page)) };
 }
 
 /** Unfinished runs, and their numbers in the index if they have any; may include runs that ended a moment ago. */
@@ -210,7 +208,7 @@ async function changedRuns(
   deps: ListDeps,
   filters: readonly Filter[],
   withUnfinished: boolean,
-  page: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<StoredRun>> {
   const most = withUnfinished ? Number.POSITIVE_INFINITY : LOOKED_AT_MAX;
   for (let reads = 1; ; reads += 1) {

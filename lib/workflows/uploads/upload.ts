@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { compareBy } from "../lists/compare-by.ts";
 import { cachedFilter } from "../lists/filter-cache.ts";
 import { describeProblem } from "../schema/problems.ts";
 import type { DefinitionDeps } from "../store/store.ts";
@@ -182,7 +183,22 @@ function parsedJson(text: string): unknown {
   }
 }
 
+export const WORKFLOW_ORDERINGS = [
+  "name",
+  "-name",
+  "created_at",
+  "-created_at",
+  "updated_at",
+  "-updated_at",
+  "step_count",
+  "-step_count",
+  "trigger_count",
+  "-trigger_count",
+] as const;
+
 export interface WorkflowFilters {
+  /** By name if it is undefined. */
+  readonly ordering?: (typeof WORKFLOW_ORDERINGS)[number] | undefined;
   readonly kind?: string | undefined;
   readonly tags?: string | undefined;
   readonly search?: string | undefined;
@@ -203,5 +219,13 @@ export function isListed(head: WorkflowHead, { kind, tags, search }: WorkflowFil
   );
 }
 
-/** The workflows that match, in order. */
-export const listedHeads = cachedFilter(isListed);
+function sortValue({ name, triggers, ...head }: WorkflowHead, field: string): string | number {
+  if (field === "trigger_count") return triggers.length;
+  if (field === "step_count") return head.step_count;
+  return field === "created_at" || field === "updated_at" ? head[field] : name;
+}
+
+/** The workflows that match, in the order asked for. */
+export const listedHeads = cachedFilter(isListed, ({ ordering = "name" }: WorkflowFilters) =>
+  ordering === "name" ? undefined : compareBy<WorkflowHead>(ordering, sortValue),
+);

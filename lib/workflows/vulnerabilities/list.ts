@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import type { Listing, PageRequest } from "../../http/page.ts";
+import type { Listing, OrderedPageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
@@ -47,11 +47,11 @@ export interface VulnerabilityFilters {
   readonly asset_value?: string | undefined;
 }
 
-/** The vulnerabilities that match the filters, newest first. Reference 1.6. */
+/** The vulnerabilities that match the filters, newest first unless the page says otherwise. Reference 1.6. */
 export async function listVulnerabilities(
   deps: ListDeps,
   filters: VulnerabilityFilters,
-  page: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<VulnerabilityRecord>> {
   return mapped(await readList(deps, vulnerabilityList, toFilters(filters), page), toRecord);
 }

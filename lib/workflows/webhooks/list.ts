@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Listing, PageRequest } from "../../http/page.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { onePage } from "../lists/read-list.ts";
-import { scheduleRows } from "../schedules/list.ts";
+import { type ScheduleFilters, scheduleRows } from "../schedules/list.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { webhookSecret } from "./caller.ts";
 
@@ -23,14 +23,17 @@ export const webhookRecord = z
   })
   .meta({ id: "Webhook" });
 
+export const WEBHOOK_ORDERINGS = ["-created_at", "created_at", "workflow_name", "-workflow_name"] as const;
+
 type WebhookRecord = z.infer<typeof webhookRecord>;
 
-/** The webhooks of all workflows, newest first. Reference 1.8. */
+/** The webhooks of all workflows in the order asked for. Reference 1.8. */
 export async function listWebhooks(
   deps: Pick<Ports, "tables" | "clock"> & { readonly catalog: CatalogReader },
   page: PageRequest,
+  ordering: ScheduleFilters["ordering"],
 ): Promise<Listing<WebhookRecord>> {
-  const { total, rows } = await scheduleRows(deps, { trigger_type: "webhook" }, page);
+  const { total, rows } = await scheduleRows(deps, { trigger_type: "webhook", ordering }, page);
   const records = await Promise.all(
     rows.map(async ({ spec, webhook_id = "", ...row }) => ({
       id: webhook_id,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Listing, PageRequest } from "../../http/page.ts";
+import type { Listing, OrderedPageRequest } from "../../http/page.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { DEFAULT_ORG } from "../lists/organization.ts";
@@ -40,11 +40,11 @@ export const workspaceRecord = z
   .meta({ id: "Workspace" });
 export type WorkspaceRecord = z.infer<typeof workspaceRecord>;
 
-/** Returns the workspaces that have records, newest first. Reference 1.6. */
+/** Returns the workspaces that have records, newest first unless the page says otherwise. Reference 1.6. */
 export async function listWorkspaces(
   deps: ListDeps,
   search: string | undefined,
-  page: PageRequest,
+  page: OrderedPageRequest,
 ): Promise<Listing<WorkspaceRecord>> {
   const filters: Filter[] = search === undefined ? [] : [{ contains: search }];
   return mapped(await readList(deps, workspaceList, filters, page), toWorkspaceRecord);
