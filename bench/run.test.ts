@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { type BenchmarkResult, judgeFigures } from "./harness/benchmark.ts";
+import { STEPS_TABLE_BENCHMARKS, stepsTable } from "./harness/steps-table.ts";
 import { benchmarkNames, mergeResults, withoutDetails } from "./run.ts";
 
 const result = (name: string, value: number): BenchmarkResult => ({
@@ -39,4 +40,17 @@ it("a figure is compared with its target as a maximum or a minimum", () => {
   });
   expect(judgeFigures({ what: "", value: 8_999, unit: "/s", target: 9_000, atLeast: true }).met).toBe(false);
   expect(judgeFigures({ what: "", value: 1, unit: "x" })).not.toHaveProperty("met");
+});
+
+it("the table of a step shows figures next to earlier ones, and what is missing", () => {
+  expect(benchmarkNames()).toEqual(expect.arrayContaining([...STEPS_TABLE_BENCHMARKS]));
+  const figures = [
+    { what: "1 connection: acknowledged", value: 2_400, unit: "/s" },
+    { what: "1 connection: CPU a request until acknowledged", value: 250, unit: "us" },
+  ];
+  const lines = stepsTable([{ ...result("emits", 1), at: "2026-11-24T10:00:00.000Z", figures }]).split("\n");
+  const when = "2026-11-24, 0 cores busy before";
+  expect(lines).toContain(`| emit at 1 connection, recorded | 1044 | 2500 | 2400 /s | **no** | ${when} |`);
+  expect(lines).toContain(`| emit at 1 connection, CPU | 661 | 250 | 250 us | yes | ${when} |`);
+  expect(lines).toContain("| 50 runs at once | 149.1 | no worse | not measured |  |  |");
 });

@@ -7,9 +7,12 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { BenchmarkResult } from "./harness/benchmark.ts";
 import { untilIdle } from "./harness/machine.ts";
+import { STEPS_TABLE_BENCHMARKS, stepsTable } from "./harness/steps-table.ts";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const RESULTS = `${FOLDER}results.json`;
+/** The name of the benchmarks of a step on one machine: their figures are also printed as a table. */
+const STEPS_TABLE = "steps-table";
 /** The benchmark that takes half an hour. It runs only if named, or with `--brief`. */
 const ON_REQUEST = "soak";
 /** The benchmark that needs a browser and the whole processor: it does not run with `--brief` unless named. */
@@ -105,7 +108,7 @@ function killAll(group: number): void {
 
 /**
  * Returns the exit code: 0 if all benchmarks were measured, whatever the figures; 1 if one failed; 2 for an unknown
- * name. `--save` stores the results for the tables; `--idle` waits before each benchmark until the machine is idle.
+ * name. `steps-table` names the benchmarks of its table, which is printed after their results. `--save` stores the results for the tables; `--idle` waits before each benchmark until the machine is idle.
  */
 async function main(): Promise<0 | 1 | 2> {
   const { values, positionals } = parseArgs({
@@ -118,11 +121,14 @@ async function main(): Promise<0 | 1 | 2> {
     },
   });
   const all = benchmarkNames();
-  const unknown = positionals.filter((name) => !all.includes(name));
+  const named = [
+    ...new Set(positionals.flatMap((name) => (name === STEPS_TABLE ? STEPS_TABLE_BENCHMARKS : [name]))),
+  ];
+  const unknown = named.filter((name) => !all.includes(name));
   if (unknown.length > 0 || (values.brief && values.save)) {
     const wrong =
       unknown.length > 0 ? `no such benchmark: ${unknown.join(", ")}` : "brief figures are not saved";
-    console.error(`${wrong}. There are: ${all.join(", ")}`);
+    console.error(`${wrong}. There are: ${[...all, STEPS_TABLE].join(", ")}`);
     return 2;
   }
   const usual = all.filter((name) => name !== (values.brief ? NOT_BRIEF : ON_REQUEST));
@@ -135,7 +141,7 @@ async function main(): Promise<0 | 1 | 2> {
   const maxMs = values.brief ? BRIEF_MAX_MS : NO_LIMIT_MS;
   const results: BenchmarkResult[] = [];
   const failed: string[] = [];
-  const names = (positionals.length > 0 ? positionals : usual).values();
+  const names = (named.length > 0 ? named : usual).values();
   const runEach = async (): Promise<void> => {
     for (const name of names) {
       if (values.idle) await untilIdle(IDLE_MAX_MS);
@@ -150,6 +156,7 @@ async function main(): Promise<0 | 1 | 2> {
   await Promise.all(values.brief ? [runEach(), runEach()] : [runEach()]);
   if (stopped.signal.aborted) return 1;
   if (failed.length > 0) console.error(`could not be measured: ${failed.join(", ")}`);
+  if (positionals.includes(STEPS_TABLE)) console.log(stepsTable(results));
   if (values.save) {
     const before = existsSync(RESULTS)
       ? (JSON.parse(readFileSync(RESULTS, "utf8")) as BenchmarkResult[])

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { stepsTable } from "../bench/harness/steps-table.ts";
 import { program } from "../bin/program.ts";
 import type { Setting } from "../lib/settings/setting-types.ts";
 import { settings } from "../lib/settings/settings.ts";
@@ -222,7 +223,7 @@ export async function pages(root: string): Promise<Page[]> {
     [SETTINGS_FILE]: { settings: settingsTable() },
     [ENDPOINTS_FILE]: { endpoints: endpointsTable(document) },
     [ARCHITECTURE_FILE]: { folders: folderOrder() },
-    [PERFORMANCE_FILE]: { figures: figuresTable(timed), peers: peersTable(peers) },
+    [PERFORMANCE_FILE]: { figures: figuresTable(timed), steps: stepsTable(timed), peers: peersTable(peers) },
     [FUNCTIONS_FILE]: { functions: functionsTables() },
     [COMMANDS_FILE]: { commands: commandGuide(program), exits: exitCodeTable(program) },
     [LICENSES_FILE]: { packages: licensesTable(lock) },
