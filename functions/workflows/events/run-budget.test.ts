@@ -118,7 +118,7 @@ describe("cancelling many runs", () => {
 
   it("cancels the runs of a trigger, combining all filters", async () => {
     await emitted();
-    await test.drain(["conduct"]);
+    await test.drain(["conduct", "bash"]);
     const [run] = await readRuns(test.deps);
     expect((await cancel({ trigger: run?.trigger_name, workflow: "none" })).body.cancelled).toBe(0);
     expect((await cancel({ trigger: "other" })).body.cancelled).toBe(0);
@@ -133,7 +133,7 @@ describe("cancelling many runs", () => {
     const { body } = await emitted();
     await test.drain();
     expect((await emitted({ "Weft-Hop": hop })).body.triggered_workflows.length).toBe(4);
-    await test.drain(["conduct"]);
+    await test.drain(["conduct", "bash"]);
     const other = await pending("a");
     expect((await cancel({ root_cause: body.event_id.slice(4) })).body).toMatchObject({
       cancelled: 4,

@@ -21,10 +21,14 @@ export type AdmissionDeps = Pick<
  * The result of an admission: admitted, with the writes to commit with the start; waiting; or changed since it was
  * read.
  */
-export type Admission =
-  | { readonly is: "in"; readonly slot?: number; readonly writes: readonly Write[] }
-  | { readonly is: "waits" }
-  | { readonly is: "changed" };
+export type Admission = Admitted | { readonly is: "waits" } | { readonly is: "changed" };
+
+/** An admitted run: its slot, if it has just got one, and the writes to commit with its start. */
+export interface Admitted {
+  readonly is: "in";
+  readonly slot?: number;
+  readonly writes: readonly Write[];
+}
 
 const IN: Admission = { is: "in", writes: [] };
 
@@ -62,12 +66,9 @@ export async function admitRun(deps: AdmissionDeps, run: StoredRun, input: Input
   const turn = { pk: WAITING, sk: turnOf(run) };
   const slot = deps.runSlots.kept(run.run_id) ?? (await slotFor(deps, turn));
   if (slot !== undefined) {
-    await limitTime(deps, run).catch((error: unknown) => {
-      deps.runSlots.forget(slot);
-      throw error;
-    });
-    noteHere(deps, run, `run ${run.run_id} of ${run.workflow_name} started, target: ${run.target || "none"}`);
-    return { is: "in", slot, writes: [takeSlot(slot, run.run_id)] };
+    const admitted = await admitTo(deps, run, slot);
+    noteStart(deps, run);
+    return admitted;
   }
   if (run.queued?.pk !== WAITING) {
     const { moved_at: _moved, ...rest } = run;
@@ -81,6 +82,25 @@ export async function admitRun(deps: AdmissionDeps, run: StoredRun, input: Input
   // A slot may have been released before the queue position was written.
   await admitWaiting(deps);
   return { is: "waits" };
+}
+
+/** Admits a run that is about to be created, if a slot is free and no run waits before it. Does not log the start. */
+export async function admitNewRun(deps: AdmissionDeps, run: StoredRun): Promise<Admitted | undefined> {
+  const slot = await slotFor(deps, { pk: WAITING, sk: turnOf(run) });
+  return slot === undefined ? undefined : admitTo(deps, run, slot);
+}
+
+async function admitTo(deps: AdmissionDeps, run: StoredRun, slot: number): Promise<Admitted> {
+  await limitTime(deps, run).catch((error: unknown) => {
+    deps.runSlots.forget(slot);
+    throw error;
+  });
+  return { is: "in", slot, writes: [takeSlot(slot, run.run_id)] };
+}
+
+/** Logs the start of a run. */
+export function noteStart(deps: AdmissionDeps, run: StoredRun): void {
+  noteHere(deps, run, `run ${run.run_id} of ${run.workflow_name} started, target: ${run.target || "none"}`);
 }
 
 /** Takes a slot for a run if no run waits before it. */

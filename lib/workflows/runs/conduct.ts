@@ -15,12 +15,13 @@ import {
 } from "../steps/messages.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import type { Definitions } from "../store/store.ts";
+import type { StoredValueRef } from "../values/stored-values.ts";
 import { valueKey, valuesTable } from "../values/table.ts";
 import { workspaceChangedEntries } from "../workspaces/changed-event.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import {
-  type Admission,
   type AdmissionDeps,
+  type Admitted,
   admitAfterTransition,
   admitRun,
   releaseJobSlot,
@@ -160,9 +161,20 @@ async function tryToCommit(
     deps.runSlots.forget(admission.slot);
     return CONFLICT;
   }
+  return afterCommit(deps, run, committed, decision, admission);
+}
+
+/** The work that follows a committed decision. */
+export async function afterCommit(
+  deps: ConductDeps,
+  run: StoredRun,
+  committed: StoredRun,
+  decision: Decision,
+  { slot }: Admitted,
+): Promise<StoredRun> {
   keepRun(deps, committed);
   if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
-  await admitAfterTransition(deps, run, committed, admission.slot);
+  await admitAfterTransition(deps, run, committed, slot);
   return endSteps(deps, committed);
 }
 
@@ -211,13 +223,27 @@ async function recordEvents(deps: ConductDeps, runId: string, { id, drafts }: St
   });
 }
 
-async function commitDecision(
+/** What is committed together with the first decision about a run. */
+export interface Creation {
+  /** The writes that create the run, without its row, and those that follow from its creation. */
+  readonly writes: readonly Write[];
+  readonly publish: readonly BusEntry[];
+  /** Values of the run among the writes, by name. */
+  readonly values: Readonly<Record<string, StoredValueRef>>;
+}
+
+/**
+ * Commits a decision about a run; with `creation`, about a run that does not exist yet. Undefined if the run has changed,
+ * or exists.
+ */
+export async function commitDecision(
   deps: ConductDeps,
   run: StoredRun,
   program: Program,
   decision: Decision,
   received: InputMessage,
-  admission: Extract<Admission, { is: "in" }>,
+  admission: Admitted,
+  creation?: Creation,
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
   const message = withWholeTime(run, received, now);
@@ -233,13 +259,19 @@ async function commitDecision(
   const { state } = next;
   const files = await applyWorkspaceChange(deps, run, message.report);
   const commands = await commandEntries(deps, run, state, program, decision.requests, {
-    values: message.report?.values ?? {},
+    values: creation?.values ?? message.report?.values ?? {},
     layers: files?.layers,
   });
   const events = await composeEvents(deps, decisionEvents(run, next, program, decision, message, now));
   const outcome = await deps.outbox.commit({
     writes: [
-      { op: "put", table: runsTable, item: next, when: [["version", "=", run.version]] },
+      {
+        op: "put",
+        table: runsTable,
+        item: next,
+        when: [creation === undefined ? ["version", "=", run.version] : ["pk", "missing"]],
+      },
+      ...(creation?.writes ?? []),
       {
         op: "put",
         table: historyTable,
@@ -257,12 +289,14 @@ async function commitDecision(
       ...events.writes,
     ],
     publish: [
+      ...(creation?.publish ?? []),
       ...commands,
       ...events.publish,
       ...(await forWatches(deps, run, message.report, files?.layers)),
     ],
   });
   if (!outcome.ok) return undefined;
+  deps.recentEvents.add(events.records);
   if (next.status === "failed") logFailedRun(deps, next);
   return next;
 }

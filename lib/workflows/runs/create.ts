@@ -11,7 +11,13 @@ import { CONDUCT_QUEUE } from "../steps/messages.ts";
 import type { Definitions } from "../store/store.ts";
 import { builtinValues } from "../values/built-in-values.ts";
 import { paramValues } from "../values/param-values.ts";
-import { BASE_VALUES, type BaseValues, storeValue, valueWrite } from "../values/stored-values.ts";
+import {
+  BASE_VALUES,
+  type BaseValues,
+  type StoredValueRef,
+  storeValue,
+  valueWrite,
+} from "../values/stored-values.ts";
 import { workspaceName } from "../workspaces/workspace-name.ts";
 import { enqueueWrite, jobQueuePosition } from "./admission.ts";
 import { type Plan, planFor } from "./plan.ts";
@@ -87,16 +93,25 @@ export type CreateDeps = Omit<EventDeps, "outbox"> &
 /** Longest parameter value in a run record, characters; templates use the full value. */
 const SHOWN_PARAM_LENGTH = 1_000;
 
+/** A run that is about to be created. */
+export interface ComposedRun {
+  readonly run: StoredRun;
+  /** Creates the run, and sends its start message unless it waits or failed. */
+  readonly commit: Commit;
+  /** The writes of the commit except that of the run's own row. */
+  readonly others: readonly Write[];
+  /** The values among them, by name. */
+  readonly values: Readonly<Record<string, StoredValueRef>>;
+  /** Whether the commit sends a start message. */
+  readonly starts: boolean;
+}
+
 /**
  * Composes the commit that creates a run: its row, its pending entry, its values and its start message. A run that
  * cannot start (a required parameter is missing, a module of a triggered flow was deleted) is created as failed, with
  * the reason. Throws `not_found` and `bad_request` if the workflow does not exist.
  */
-export async function composeRun(
-  deps: CreateDeps,
-  request: RunRequest,
-  plan?: Plan,
-): Promise<{ commit: Commit; run: StoredRun }> {
+export async function composeRun(deps: CreateDeps, request: RunRequest, plan?: Plan): Promise<ComposedRun> {
   const pinned = plan ?? (await planFor(deps, request));
   const { definition } = pinned;
   const program = buildProgram(
@@ -179,30 +194,33 @@ export async function composeRun(
   const kept = await storeValue(deps, request.runId, base);
   const failure = failed === undefined ? undefined : await composeEvents(deps, [failedAtStart(run, failed)]);
   const departure = departureOf(run, request, now);
+  const others: Write[] = [
+    runPendingWrite(run),
+    ...nameWrites(run, request),
+    ...linkWrites(run),
+    ...departure.writes,
+    valueWrite(request.runId, BASE_VALUES, kept),
+    ...(failed === undefined
+      ? []
+      : [
+          {
+            op: "put",
+            table: historyTable,
+            item: { ...historyKey(request.runId, 0), at: now, entries },
+          } as const,
+        ]),
+    ...(failure?.writes ?? []),
+  ];
   return {
     run: departure.run,
     commit: {
-      writes: [
-        { op: "put", table: runsTable, item: departure.run, when: [["pk", "missing"]] },
-        runPendingWrite(run),
-        ...nameWrites(run, request),
-        ...linkWrites(run),
-        ...departure.writes,
-        valueWrite(request.runId, BASE_VALUES, kept),
-        ...(failed === undefined
-          ? []
-          : [
-              {
-                op: "put",
-                table: historyTable,
-                item: { ...historyKey(request.runId, 0), at: now, entries },
-              } as const,
-            ]),
-        ...(failure?.writes ?? []),
-      ],
+      writes: [{ op: "put", table: runsTable, item: departure.run, when: [["pk", "missing"]] }, ...others],
       publish: failure?.publish ?? [],
       send: departure.starts ? [startMessage(request.runId)] : [],
     },
+    others,
+    values: { [BASE_VALUES]: kept },
+    starts: departure.starts,
   };
 }
 

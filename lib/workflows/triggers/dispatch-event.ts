@@ -2,14 +2,14 @@ import { ApiError } from "../../errors.ts";
 import { processedEntry, processedWrite } from "../../events/log/process.ts";
 import { eventKey, eventLogTable, type Match, type StoredEvent } from "../../events/log/table.ts";
 import { eventData } from "../../events/publish.ts";
-import type { Ports } from "../../platform/ports.ts";
-import { logFailedRun } from "../runs/conduct.ts";
+import { type ConductDeps, logFailedRun } from "../runs/conduct.ts";
+import { createStarted, type WithCreation } from "../runs/create-started.ts";
 import { runKey, runsTable } from "../runs/table.ts";
 import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import { composeMatchedRun, type MatchedRunDeps, runIdOf, scheduleIdOf } from "./matched-run.ts";
 import { countWrite, isCounted, isCountedWithIndex } from "./start-counter.ts";
 
-export type DispatchDeps = MatchedRunDeps & Pick<Ports, "outbox">;
+export type DispatchDeps = MatchedRunDeps & ConductDeps;
 
 /**
  * Starts the runs that an event matched when it was recorded, each once even if the event is redelivered, and marks the
@@ -18,27 +18,43 @@ export type DispatchDeps = MatchedRunDeps & Pick<Ports, "outbox">;
 export async function dispatchEvent(deps: DispatchDeps, eventId: string): Promise<void> {
   const event = await deps.tables.get(eventLogTable, eventKey(eventId));
   if (event === undefined) return;
+  const writes = event.processed ? [] : [processedWrite(eventId, deps.clock.now())];
+  const end = { writes, publish: [processedEntry(eventId)] };
   if (!event.processed) {
     const text = await eventData(deps, event);
-    for (const match of event.matches) await startMatch(deps, event, match, text);
+    for (const [at, match] of event.matches.entries()) {
+      const isLast = at === event.matches.length - 1;
+      const isEnded = await startMatch(deps, event, match, text, isLast ? end : NOTHING);
+      if (isLast && isEnded) return;
+    }
   }
-  const writes = event.processed ? [] : [processedWrite(eventId, deps.clock.now())];
-  await deps.outbox.commit({ writes, publish: [processedEntry(eventId)] });
+  await deps.outbox.commit(end);
 }
 
-async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, text: string): Promise<void> {
+const NOTHING: WithCreation = { writes: [], publish: [] };
+
+/** Creates the run of a match. Returns whether `more` was committed with it. */
+async function startMatch(
+  deps: DispatchDeps,
+  event: StoredEvent,
+  match: Match,
+  text: string,
+  more: WithCreation,
+): Promise<boolean> {
   const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleIdOf(match)));
   // A schedule created by request no longer fires once it is deleted; a trigger of a file fires as it was when it
   // matched.
   if (match.schedule !== undefined && row === undefined) {
     deps.log.info("the schedule was deleted before its run started", { event: event.event_id, ...match });
-    return;
+    return false;
   }
   const runId = runIdOf(event.event_id, match);
   try {
-    const { commit, run } = await composeMatchedRun(deps, event, match, text, row);
+    const composed = await composeMatchedRun(deps, event, match, text, row);
+    const { commit, run } = composed;
     const isCountedHere = isCounted(match) && !isCountedWithIndex(event) && row !== undefined;
     const counted = isCountedHere ? [countWrite(row.schedule_id, [event])] : [];
+    if (await createStarted(deps, composed, { ...more, writes: [...counted, ...more.writes] })) return true;
     // If the run was already created, the conditions fail and nothing changes.
     let { ok } = await deps.outbox.commit({ ...commit, writes: [...commit.writes, ...counted] });
     if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined) {
@@ -56,4 +72,5 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
       error,
     });
   }
+  return false;
 }

@@ -1,9 +1,8 @@
 import type { Match, StoredEvent } from "../../events/log/table.ts";
 import { derivedId } from "../../platform/ids.ts";
-import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { type CreateDeps, composeRun } from "../runs/create.ts";
-import type { StoredRun, TriggerType } from "../runs/table.ts";
+import { type ComposedRun, type CreateDeps, composeRun } from "../runs/create.ts";
+import type { TriggerType } from "../runs/table.ts";
 import type { Trigger } from "../schema/types.ts";
 import { declaredId, type StoredSchedule } from "../store/trigger-tables.ts";
 import { inputEvaluator } from "./event-filters.ts";
@@ -20,7 +19,7 @@ export async function composeMatchedRun(
   match: Match,
   text: string,
   row: StoredSchedule | undefined,
-): Promise<{ readonly commit: Commit; readonly run: StoredRun }> {
+): Promise<ComposedRun> {
   const trigger = match.schedule === undefined ? await declaredTrigger(deps, match) : row?.spec;
   const values = eventValues(event, text);
   const params = await runParams(deps, event, trigger, row, values);
