@@ -1,6 +1,7 @@
 import { createRoot } from "react-dom/client";
 import { ME_QUERY } from "./api/me.ts";
 import { queryClient } from "./api/query-client.ts";
+import { startColorScheme } from "./color-scheme.ts";
 import { startTranslations } from "./i18n/i18n.ts";
 import { shareStyleNonce } from "./nonce.ts";
 import { App } from "./shell/app.tsx";
@@ -14,6 +15,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 /** Shows the interface: with its page if that has arrived, too, which then needs not be drawn twice. */
 export async function showApp(): Promise<void> {
   shareStyleNonce();
+  startColorScheme();
   await startTranslations();
   await queryClient.prefetchQuery(ME_QUERY);
   await Promise.race([preparePage(location.pathname), wait(PAGE_MS)]);

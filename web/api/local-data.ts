@@ -1,7 +1,9 @@
+import { COLOR_SCHEME_KEY } from "../color-scheme.ts";
+
 /** Begins the names of the databases with copies of documents. */
 const PREFIX = "weft";
 /** What stays on the device at logout: language and theme are no one's data. */
-const KEPT = new Set(["weft.language", "mantine-color-scheme-value"]);
+const KEPT = new Set(["weft.language", COLOR_SCHEME_KEY]);
 
 /** Names the copy of a document: each user and each generation of the content has one of its own. */
 export const copyName = (user: string, id: string, generation: number): string =>

@@ -11,7 +11,7 @@ const START =
 
 /** What most pages need. */
 const SHELL =
-  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|facts|filter-chips|form|json|page-links|schedule|text-|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|theme\.ts)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|use-sync-external-store|wouter|@tanstack\/(?:query-core|react-query))\/|\/@mantine\/core\/esm\/core\/MantineProvider\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
+  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|mantine|page-links|schedule|text-|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
 
 /** The tree of the documents, and the import of files. */
 const SIDE = /\/web\/(?:tree|transfer\/(?!export)|document-menu\/(?:move-document|use-move))/;

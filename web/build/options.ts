@@ -13,7 +13,11 @@ export const viteOptions = {
   configFile: false,
   publicDir: false,
   clearScreen: false,
-  resolve: { dedupe: ["react", "react-dom", "yjs", "y-protocols"] },
+  resolve: {
+    dedupe: ["react", "react-dom", "yjs", "y-protocols"],
+    // React has had this hook since version 18.
+    alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: "react" }],
+  },
 } satisfies InlineConfig;
 
 /** Forwards the server's paths to `server`, such as `http://127.0.0.1:3000`. */

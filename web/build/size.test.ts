@@ -32,22 +32,22 @@ const textsOf = (...groups: readonly string[]): string[] => groups.map((group) =
 const SIDE = ["side", ...textsOf("tree", "transfer")];
 
 it.each([
-  ["the list of documents", 138, ["pages/documents/documents-page.tsx", ...textsOf("documents")]],
+  ["the list of documents", 130, ["pages/documents/documents-page.tsx", ...textsOf("documents")]],
   [
     "the same with all that is loaded after it",
-    150,
+    141,
     [...SIDE, "pages/documents/documents-page.tsx", "footer", ...textsOf("documents")],
   ],
-  ["the list of runs", 142, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
-  ["a document", 435, ["editor", ...textsOf("document")]],
+  ["the list of runs", 133, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
+  ["a document", 400, ["editor", ...textsOf("document")]],
   [
     "the same with all that is loaded after it",
-    456,
+    420,
     [...SIDE, "editor", "pages/document/editor-controls.tsx", ...textsOf("document", "editor")],
   ],
   [
     "the editor of workflows",
-    312,
+    303,
     [
       "pages/workflow/workflow-page.tsx",
       "pages/workflow/source-editor.tsx",

@@ -1,9 +1,8 @@
-import "../shell/dialog.css";
-import { Modal } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "./button.tsx";
 import classes from "./confirm-dialog.module.css";
+import { Dialog } from "./dialog.tsx";
 
 interface Props {
   /** What is asked, with the name of the object. */
@@ -21,13 +20,7 @@ interface Props {
 export function ConfirmDialog({ title, children, action, isPending, onConfirm, onClose }: Props): ReactNode {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      closeButtonProps={{ "aria-label": t("app.close") }}
-      transitionProps={{ duration: 0 }}
-    >
+    <Dialog onClose={onClose} title={title}>
       <div className={classes.question}>
         <p>{children}</p>
         <div className={classes.buttons}>
@@ -39,6 +32,6 @@ export function ConfirmDialog({ title, children, action, isPending, onConfirm, o
           </Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { CopyCommandButton } from "./copy-command-button.tsx";
 import { type CopiedRequest, curlCommand, weftCommand } from "./copy-command-text.ts";
 import { copyText } from "./copy-text.ts";
+import { Mantine } from "./mantine.tsx";
 import { showToast } from "./toasts.tsx";
 
 interface Props {
@@ -20,18 +21,20 @@ export function CopyCommandMenu({ request, weft }: Props): ReactNode {
     showToast(isCopied ? t("copy.copied", { text: command }) : t("copy.refused"));
   };
   return (
-    <Menu defaultOpened position="bottom-end" transitionProps={{ duration: 0 }}>
-      <Menu.Target>
-        <CopyCommandButton />
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void copy(curlCommand(request, location.origin))}>
-          {t("copy.curl")}
-        </Menu.Item>
-        {weft !== undefined && (
-          <Menu.Item onClick={() => void copy(weftCommand(weft))}>{t("copy.weft")}</Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <Mantine>
+      <Menu defaultOpened position="bottom-end" transitionProps={{ duration: 0 }}>
+        <Menu.Target>
+          <CopyCommandButton />
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => void copy(curlCommand(request, location.origin))}>
+            {t("copy.curl")}
+          </Menu.Item>
+          {weft !== undefined && (
+            <Menu.Item onClick={() => void copy(weftCommand(weft))}>{t("copy.weft")}</Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </Mantine>
   );
 }

@@ -1,8 +1,6 @@
-import "../shell/dialog.css";
-import { Modal } from "@mantine/core";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import classes from "./confirm-dialog.module.css";
 
 interface Props {
@@ -19,15 +17,8 @@ interface Props {
 
 /** Asks before something is done that cannot be undone. */
 export function ConfirmDialog({ canConfirm = true, ...props }: Props): ReactNode {
-  const { t } = useTranslation();
   return (
-    <Modal
-      opened
-      onClose={props.onCancel}
-      title={props.title}
-      closeButtonProps={{ "aria-label": t("app.close") }}
-      transitionProps={{ duration: 0 }}
-    >
+    <Dialog onClose={props.onCancel} title={props.title}>
       <div className={classes.question}>{props.question}</div>
       <div className={classes.answers}>
         <Button variant="default" onClick={props.onCancel}>
@@ -42,6 +33,6 @@ export function ConfirmDialog({ canConfirm = true, ...props }: Props): ReactNode
           {props.confirm}
         </Button>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

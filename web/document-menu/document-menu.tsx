@@ -39,6 +39,7 @@ import { type Document, documentPath } from "../api/documents.ts";
 import { copyText } from "../components/copy-text.ts";
 import { messageOf } from "../components/error-state.tsx";
 import { later } from "../components/later.tsx";
+import { Mantine } from "../components/mantine.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { useImport } from "../transfer/use-import.ts";
 import { useMove } from "./use-move.tsx";
@@ -119,7 +120,7 @@ export function DocumentMenu(props: Props): ReactNode {
       (error: unknown) => showToast(`${t("error.action")}: ${messageOf(error, t)}`),
     );
   return (
-    <>
+    <Mantine>
       <Menu
         opened={props.isOpen && isReady}
         onChange={props.onOpenChange}
@@ -216,7 +217,7 @@ export function DocumentMenu(props: Props): ReactNode {
       {isExporting && <ExportDialog document={document} onClose={() => setExporting(false)} />}
       {isSharing && <ShareDialog document={document} onClose={() => setSharing(false)} />}
       {dialog}
-    </>
+    </Mantine>
   );
 }
 

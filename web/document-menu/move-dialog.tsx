@@ -9,6 +9,7 @@ import { useTranslation } from "react-i18next";
 import { dataOf } from "../../client/api.ts";
 import { api } from "../api/client.ts";
 import type { Document } from "../api/documents.ts";
+import { Mantine } from "../components/mantine.tsx";
 import { takeFirst } from "../dialogs/take-first.ts";
 import type { Place } from "./move-document.ts";
 
@@ -53,41 +54,43 @@ export function MoveDialog({ document, onMove, onClose }: Props): ReactNode {
   const top = found.data?.results.map(({ parent, ...own }) => parent ?? own).find(({ depth }) => depth === 1);
   const label = t("move.label", { title: document.title ?? t("app.untitled") });
   return (
-    <Spotlight
-      store={moveStore}
-      shortcut={null}
-      onSpotlightClose={onClose}
-      query={query}
-      onQueryChange={setQuery}
-      filter={(_query, all) => all}
-      actions={[
-        ...(document.depth > 1 && top !== undefined && text === ""
-          ? [
-              {
-                id: "top",
-                label: t("move.top_level"),
-                leftSection: <IconHome size={ICON_SIZE} aria-hidden />,
-                onClick: () => onMove({ target: top, position: "last-sibling" }),
-              },
-            ]
-          : []),
-        {
-          group: t("move.targets"),
-          actions: targets.map((target) => ({
-            id: target.id,
-            label: target.title ?? t("app.untitled"),
-            description: target.parent?.title ?? "",
-            leftSection: <IconFileText size={ICON_SIZE} aria-hidden />,
-            onClick: () => onMove({ target, position: "last-child" }),
-          })),
-        },
-      ]}
-      nothingFound={found.isPending ? "" : t("move.nothing")}
-      scrollable
-      maxHeight={400}
-      transitionProps={{ duration: 0 }}
-      attributes={{ content: { "aria-label": label } }}
-      searchProps={{ "aria-label": label, placeholder: label, onKeyDown: takeFirst }}
-    />
+    <Mantine>
+      <Spotlight
+        store={moveStore}
+        shortcut={null}
+        onSpotlightClose={onClose}
+        query={query}
+        onQueryChange={setQuery}
+        filter={(_query, all) => all}
+        actions={[
+          ...(document.depth > 1 && top !== undefined && text === ""
+            ? [
+                {
+                  id: "top",
+                  label: t("move.top_level"),
+                  leftSection: <IconHome size={ICON_SIZE} aria-hidden />,
+                  onClick: () => onMove({ target: top, position: "last-sibling" }),
+                },
+              ]
+            : []),
+          {
+            group: t("move.targets"),
+            actions: targets.map((target) => ({
+              id: target.id,
+              label: target.title ?? t("app.untitled"),
+              description: target.parent?.title ?? "",
+              leftSection: <IconFileText size={ICON_SIZE} aria-hidden />,
+              onClick: () => onMove({ target, position: "last-child" }),
+            })),
+          },
+        ]}
+        nothingFound={found.isPending ? "" : t("move.nothing")}
+        scrollable
+        maxHeight={400}
+        transitionProps={{ duration: 0 }}
+        attributes={{ content: { "aria-label": label } }}
+        searchProps={{ "aria-label": label, placeholder: label, onKeyDown: takeFirst }}
+      />
+    </Mantine>
   );
 }

@@ -1,10 +1,13 @@
 import "./menu.css";
-import { Menu, useMantineColorScheme } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import type { MouseEvent, ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../client/api.ts";
 import { wipeLocalData } from "../api/local-data.ts";
 import { useUserLanguage } from "../api/user-language.ts";
+import { setColorScheme } from "../color-scheme.ts";
+import { Mantine } from "../components/mantine.tsx";
+import { useChosenColorScheme } from "../components/use-color-scheme.ts";
 import { LANGUAGES, type Language } from "../i18n/language.ts";
 import { AccountButton } from "./account-button.tsx";
 
@@ -26,43 +29,45 @@ function logOut(event: MouseEvent): void {
 export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode {
   const { t, i18n } = useTranslation();
   const setLanguage = useUserLanguage();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const colorScheme = useChosenColorScheme();
   return (
-    <Menu defaultOpened position="top-start" width={WIDTH} transitionProps={{ duration: 0 }}>
-      <Menu.Target>
-        <AccountButton me={me} />
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t("app.theme")}</Menu.Label>
-        {SCHEMES.map(([scheme, text]) => (
-          <Menu.RadioItem
-            key={scheme}
-            value={scheme}
-            checked={scheme === colorScheme}
-            onClick={() => setColorScheme(scheme)}
-          >
-            {t(text)}
-          </Menu.RadioItem>
-        ))}
-        <Menu.Label>{t("app.language")}</Menu.Label>
-        {(Object.entries(LANGUAGES) as [Language, string][]).map(([language, name]) => (
-          <Menu.RadioItem
-            key={language}
-            value={language}
-            checked={language === i18n.language}
-            onClick={() => setLanguage(language)}
-          >
-            <span lang={language}>{name}</span>
-          </Menu.RadioItem>
-        ))}
-        <Menu.Divider />
-        <Menu.Item component="a" href="/docs">
-          {t("app.api")}
-        </Menu.Item>
-        <Menu.Item component="a" href={LOGOUT} onClick={logOut}>
-          {t("app.log_out")}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <Mantine>
+      <Menu defaultOpened position="top-start" width={WIDTH} transitionProps={{ duration: 0 }}>
+        <Menu.Target>
+          <AccountButton me={me} />
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>{t("app.theme")}</Menu.Label>
+          {SCHEMES.map(([scheme, text]) => (
+            <Menu.RadioItem
+              key={scheme}
+              value={scheme}
+              checked={scheme === colorScheme}
+              onClick={() => setColorScheme(scheme)}
+            >
+              {t(text)}
+            </Menu.RadioItem>
+          ))}
+          <Menu.Label>{t("app.language")}</Menu.Label>
+          {(Object.entries(LANGUAGES) as [Language, string][]).map(([language, name]) => (
+            <Menu.RadioItem
+              key={language}
+              value={language}
+              checked={language === i18n.language}
+              onClick={() => setLanguage(language)}
+            >
+              <span lang={language}>{name}</span>
+            </Menu.RadioItem>
+          ))}
+          <Menu.Divider />
+          <Menu.Item component="a" href="/docs">
+            {t("app.api")}
+          </Menu.Item>
+          <Menu.Item component="a" href={LOGOUT} onClick={logOut}>
+            {t("app.log_out")}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Mantine>
   );
 }

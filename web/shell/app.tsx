@@ -1,4 +1,3 @@
-import { MantineProvider } from "@mantine/core";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { Route, Switch } from "wouter";
@@ -9,8 +8,6 @@ import { queryClient } from "../api/query-client.ts";
 import { later } from "../components/later.tsx";
 import { Toasts } from "../components/toasts.tsx";
 import { adoptLanguage } from "../i18n/i18n.ts";
-import { styleNonce } from "../nonce.ts";
-import { theme } from "../theme.ts";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { Pages } from "./pages.tsx";
@@ -26,19 +23,12 @@ const VisitorPage = later(async () => (await import("./visitor-page.tsx")).Visit
 });
 
 export const App = (): ReactNode => (
-  <MantineProvider
-    theme={theme}
-    defaultColorScheme="auto"
-    getStyleNonce={styleNonce}
-    deduplicateCssVariables={false}
-  >
-    <QueryClientProvider client={queryClient}>
-      <ErrorBoundary>
-        <Session />
-      </ErrorBoundary>
-      <Toasts />
-    </QueryClientProvider>
-  </MantineProvider>
+  <QueryClientProvider client={queryClient}>
+    <ErrorBoundary>
+      <Session />
+    </ErrorBoundary>
+    <Toasts />
+  </QueryClientProvider>
 );
 
 /** The pages for a user with a session, otherwise the login. */

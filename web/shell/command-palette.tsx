@@ -10,6 +10,7 @@ import { useLocation } from "wouter";
 import { dataOf } from "../../client/api.ts";
 import { api } from "../api/client.ts";
 import { useCreateDocument } from "../api/documents.ts";
+import { Mantine } from "../components/mantine.tsx";
 import { takeFirst } from "../dialogs/take-first.ts";
 import { FoundDocumentView, pathOfFound } from "./found-document.tsx";
 import { NAVIGATION } from "./navigation.ts";
@@ -81,26 +82,28 @@ export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
     },
   ].filter((group) => group.actions.length > 0);
   return (
-    <Spotlight
-      store={paletteStore}
-      shortcut={null}
-      onSpotlightClose={onClose}
-      query={query}
-      onQueryChange={setQuery}
-      // The service has found the documents; the rest is filtered above.
-      filter={(_query, all) => all}
-      actions={actions}
-      nothingFound={t("palette.nothing")}
-      scrollable
-      maxHeight={400}
-      transitionProps={{ duration: 0 }}
-      attributes={{ content: { "aria-label": t("app.search") } }}
-      searchProps={{
-        onKeyDown: takeFirst,
-        "aria-label": t("app.search"),
-        placeholder: t("palette.placeholder"),
-        leftSection: <IconSearch size={ICON_SIZE} aria-hidden />,
-      }}
-    />
+    <Mantine>
+      <Spotlight
+        store={paletteStore}
+        shortcut={null}
+        onSpotlightClose={onClose}
+        query={query}
+        onQueryChange={setQuery}
+        // The service has found the documents; the rest is filtered above.
+        filter={(_query, all) => all}
+        actions={actions}
+        nothingFound={t("palette.nothing")}
+        scrollable
+        maxHeight={400}
+        transitionProps={{ duration: 0 }}
+        attributes={{ content: { "aria-label": t("app.search") } }}
+        searchProps={{
+          onKeyDown: takeFirst,
+          "aria-label": t("app.search"),
+          placeholder: t("palette.placeholder"),
+          leftSection: <IconSearch size={ICON_SIZE} aria-hidden />,
+        }}
+      />
+    </Mantine>
   );
 }

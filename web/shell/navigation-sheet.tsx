@@ -2,6 +2,7 @@ import "./dialog.css";
 import { Drawer } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { Mantine } from "../components/mantine.tsx";
 
 interface Props {
   readonly isOpen: boolean;
@@ -13,15 +14,17 @@ interface Props {
 export function NavigationSheet({ isOpen, onClose, children }: Props): ReactNode {
   const { t } = useTranslation();
   return (
-    <Drawer
-      opened={isOpen}
-      onClose={onClose}
-      size="280px"
-      title={t("app.navigation")}
-      closeButtonProps={{ "aria-label": t("app.close") }}
-      transitionProps={{ duration: 0 }}
-    >
-      {children}
-    </Drawer>
+    <Mantine>
+      <Drawer
+        opened={isOpen}
+        onClose={onClose}
+        size="280px"
+        title={t("app.navigation")}
+        closeButtonProps={{ "aria-label": t("app.close") }}
+        transitionProps={{ duration: 0 }}
+      >
+        {children}
+      </Drawer>
+    </Mantine>
   );
 }

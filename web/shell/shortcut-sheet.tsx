@@ -1,7 +1,6 @@
-import "./dialog.css";
-import { Modal } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { Dialog } from "../components/dialog.tsx";
 import { NAVIGATION } from "./navigation.ts";
 import classes from "./shell.module.css";
 
@@ -39,17 +38,11 @@ export function ShortcutSheet({ isOpen, onClose }: Props): ReactNode {
     ...NAVIGATION.map(({ keys, title }) => [keys, t("shortcuts.go_to", { page: t(title) })] as const),
   ];
   return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title={t("shortcuts.title")}
-      closeButtonProps={{ "aria-label": t("app.close") }}
-      transitionProps={{ duration: 0 }}
-    >
+    <Dialog isOpen={isOpen} onClose={onClose} title={t("shortcuts.title")}>
       <Rows rows={rows} />
       <h3>{t("shortcuts.editor")}</h3>
       <Rows rows={EDITOR_SHORTCUTS.map(([keys, text]) => [keys, t(text)] as const)} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,9 +1,8 @@
-import "../shell/dialog.css";
-import { Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Document } from "../api/documents.ts";
 import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import { ExportState } from "./export-state.tsx";
 import classes from "./transfer.module.css";
 import { useExport } from "./use-export.ts";
@@ -29,13 +28,7 @@ export function ExportDialog({ document: { id, title, numchild, abilities }, onC
     ? "with_descendants=true"
     : `export_format=${format}${hasComments && !WITHOUT_COMMENTS.has(format) ? "&comments=true" : ""}`;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t("export.title", { title: title ?? t("app.untitled") })}
-      closeButtonProps={{ "aria-label": t("app.close") }}
-      transitionProps={{ duration: 0 }}
-    >
+    <Dialog onClose={onClose} title={t("export.title", { title: title ?? t("app.untitled") })}>
       <form
         className={classes.form}
         onSubmit={(event) => {
@@ -88,6 +81,6 @@ export function ExportDialog({ document: { id, title, numchild, abilities }, onC
           </Button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

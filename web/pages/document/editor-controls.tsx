@@ -1,10 +1,8 @@
-import { useComputedColorScheme } from "@mantine/core";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Document } from "../../api/documents.ts";
 import { later } from "../../components/later.tsx";
 import { useAiFeatures } from "./ai/ai-features.ts";
 import type { OpenAiRequest } from "./ai/ai-menu.tsx";
-import { useBlockEditor } from "./document-schema.ts";
 import { CalloutEmoji } from "./emoji/callout-emoji.tsx";
 import { BlockHandle } from "./menus/block-handle.tsx";
 import { EmojiMenu } from "./menus/emoji-menu.tsx";
@@ -26,11 +24,6 @@ interface Props {
 
 /** The menus and toolbars of the editor. */
 export function EditorControls({ document, onComment }: Props): ReactNode {
-  const editor = useBlockEditor();
-  const scheme = useComputedColorScheme("light");
-  useEffect(() => {
-    editor.portalElement?.setAttribute("data-mantine-color-scheme", scheme);
-  }, [editor, scheme]);
   const { id, abilities } = document;
   const features = useAiFeatures(document);
   const hasAi = features.canAsk || features.canTransform || features.canTranslate;

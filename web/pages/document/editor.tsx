@@ -1,17 +1,17 @@
-import "@blocknote/mantine/blocknoteStyles.css";
+import "@blocknote/react/style.css";
 import { later } from "../../components/later.tsx";
 import "./blocks/blocks.css";
 import "./blocks/colors.css";
 import { CommentMark } from "@blocknote/core/comments";
 import { en, fr } from "@blocknote/core/locales";
-import { BlockNoteViewRaw, useCreateBlockNote } from "@blocknote/react";
-import { useComputedColorScheme } from "@mantine/core";
+import { useCreateBlockNote } from "@blocknote/react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { WeftProvider } from "../../../client/collaboration/weft-provider.ts";
 import type { Document } from "../../api/documents.ts";
 import { nameOf, useMe } from "../../api/me.ts";
 import { styleNonce } from "../../nonce.ts";
+import { BlockNoteView } from "./block-note-view.tsx";
 import { loadedUrl, uploadFile } from "./blocks/attachments.ts";
 import { commentsExtension } from "./comments/comments-extension.ts";
 import { type BlockEditor, documentSchema } from "./document-schema.ts";
@@ -61,7 +61,6 @@ export function Editor(props: Props): ReactNode {
 function BlockEditorView({ document, provider, canEdit, onComment, onEditor }: Props): ReactNode {
   const { t, i18n } = useTranslation();
   const { data: me } = useMe();
-  const scheme = useComputedColorScheme("light");
   const { id, abilities } = document;
   const editor = useCreateBlockNote({
     schema: documentSchema,
@@ -103,28 +102,14 @@ function BlockEditorView({ document, provider, canEdit, onComment, onEditor }: P
   }, [editor, onEditor]);
   return (
     <div data-editor>
-      <BlockNoteViewRaw
-        editor={editor}
-        editable={canEdit}
-        theme={scheme}
-        className="bn-mantine"
-        data-mantine-color-scheme={scheme}
-        formattingToolbar={false}
-        linkToolbar={false}
-        slashMenu={false}
-        sideMenu={false}
-        filePanel={false}
-        tableHandles={false}
-        emojiPicker={false}
-        comments={false}
-      >
+      <BlockNoteView editor={editor} canEdit={canEdit}>
         {canEdit && (
           <EditorControls
             document={document}
             onComment={() => editor.getExtension(commentsExtension)?.startPendingComment()}
           />
         )}
-      </BlockNoteViewRaw>
+      </BlockNoteView>
     </div>
   );
 }

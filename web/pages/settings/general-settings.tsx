@@ -1,18 +1,17 @@
-import { useMantineColorScheme } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 import { useTranslation } from "react-i18next";
 import { nameOf, useMe } from "../../api/me.ts";
 import { useUserLanguage } from "../../api/user-language.ts";
+import { COLOR_SCHEMES, setColorScheme } from "../../color-scheme.ts";
+import { useChosenColorScheme } from "../../components/use-color-scheme.ts";
 import { useOptimisticChange } from "../../components/use-optimistic-change.ts";
 import { LANGUAGES, type Language } from "../../i18n/language.ts";
 import classes from "./settings.module.css";
 
-const SCHEMES = ["auto", "light", "dark"] as const;
-
 export function GeneralSettings(): ReactNode {
   const { t, i18n } = useTranslation();
   const { data: me } = useMe();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const colorScheme = useChosenColorScheme();
   const [language, setLanguage] = useOptimisticChange(i18n.language as Language, useUserLanguage());
   const id = useId();
   return (
@@ -47,10 +46,10 @@ export function GeneralSettings(): ReactNode {
             id={`${id}theme`}
             value={colorScheme}
             onChange={({ currentTarget }) =>
-              setColorScheme(SCHEMES.find((scheme) => scheme === currentTarget.value) ?? "auto")
+              setColorScheme(COLOR_SCHEMES.find((scheme) => scheme === currentTarget.value) ?? "auto")
             }
           >
-            {SCHEMES.map((scheme) => (
+            {COLOR_SCHEMES.map((scheme) => (
               <option key={scheme} value={scheme}>
                 {t(`theme.${scheme}`)}
               </option>

@@ -1,6 +1,3 @@
-import { Modal } from "@mantine/core";
-import { Button } from "../../../components/button.tsx";
-import "../../../shell/dialog.css";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
@@ -8,6 +5,8 @@ import { useTranslation } from "react-i18next";
 import type * as Y from "yjs";
 import { dataOf } from "../../../../client/api.ts";
 import { api } from "../../../api/client.ts";
+import { Button } from "../../../components/button.tsx";
+import { Dialog } from "../../../components/dialog.tsx";
 import { ErrorState, messageOf } from "../../../components/error-state.tsx";
 import { useQueryParameters } from "../../../components/query-parameters.ts";
 import { Time } from "../../../components/time.tsx";
@@ -149,13 +148,7 @@ function Restore({ id, version, at }: RestoreProps): ReactNode {
       <Button size="compact-sm" onClick={question.open}>
         {t("history.restore")}
       </Button>
-      <Modal
-        opened={isAsking}
-        onClose={question.close}
-        title={t("history.restore_title")}
-        closeButtonProps={{ "aria-label": t("app.close") }}
-        transitionProps={{ duration: 0 }}
-      >
+      <Dialog isOpen={isAsking} onClose={question.close} title={t("history.restore_title")}>
         <p className={classes.question}>
           {t("history.restore_question")} <Time value={at} />.
         </p>
@@ -167,7 +160,7 @@ function Restore({ id, version, at }: RestoreProps): ReactNode {
             {t("history.restore")}
           </Button>
         </div>
-      </Modal>
+      </Dialog>
     </>
   );
 }

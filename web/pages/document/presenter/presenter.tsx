@@ -1,11 +1,11 @@
-import { BlockNoteViewRaw, useCreateBlockNote } from "@blocknote/react";
-import { useComputedColorScheme } from "@mantine/core";
+import { useCreateBlockNote } from "@blocknote/react";
 import { IconChevronLeft, IconChevronRight, IconX } from "@tabler/icons-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Document } from "../../../api/documents.ts";
 import { IconButton } from "../../../components/icon-button.tsx";
 import { styleNonce } from "../../../nonce.ts";
+import { BlockNoteView } from "../block-note-view.tsx";
 import { loadedUrl } from "../blocks/attachments.ts";
 import { type BlockEditor, documentSchema, type EditorBlock } from "../document-schema.ts";
 import classes from "./presenter.module.css";
@@ -111,7 +111,6 @@ interface SlideProps {
 
 function Slide({ id, blocks }: SlideProps): ReactNode {
   const { t } = useTranslation();
-  const scheme = useComputedColorScheme("light");
   const editor = useCreateBlockNote({
     schema: documentSchema,
     initialContent: blocks.length === 0 ? undefined : [...blocks],
@@ -122,20 +121,7 @@ function Slide({ id, blocks }: SlideProps): ReactNode {
   });
   return (
     <div data-editor>
-      <BlockNoteViewRaw
-        editor={editor}
-        editable={false}
-        theme={scheme}
-        className="bn-mantine"
-        formattingToolbar={false}
-        linkToolbar={false}
-        slashMenu={false}
-        sideMenu={false}
-        filePanel={false}
-        tableHandles={false}
-        emojiPicker={false}
-        comments={false}
-      />
+      <BlockNoteView editor={editor} canEdit={false} />
     </div>
   );
 }

@@ -1,8 +1,8 @@
 import "./sharing.css";
-import { Modal } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Document } from "../../../api/documents.ts";
+import { Dialog } from "../../../components/dialog.tsx";
 import { ErrorState } from "../../../components/error-state.tsx";
 import { AddPerson } from "./add-person.tsx";
 import { LinkSettings } from "./link-settings.tsx";
@@ -19,22 +19,14 @@ interface Props {
 export function ShareDialog({ document, onClose }: Props): ReactNode {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened
-      returnFocus={false}
-      onClose={onClose}
-      title={t("sharing.title")}
-      size="lg"
-      closeButtonProps={{ "aria-label": t("app.close") }}
-      transitionProps={{ duration: 0 }}
-    >
+    <Dialog returnFocus={false} onClose={onClose} title={t("sharing.title")} size="lg">
       <div className={classes.dialog}>
         {document.abilities.accesses_manage && <AddPerson document={document} />}
         {document.abilities.accesses_manage && <Requests document={document} />}
         {document.abilities.accesses_view && <People document={document} />}
         <LinkSettings document={document} />
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 
