@@ -4,17 +4,21 @@ import { ApiError } from "#lib/errors.ts";
 import { API_PAGE_FILES } from "#lib/http/api-page.ts";
 import { apiPageFiles } from "#lib/http/api-page-files.ts";
 import { toHandler } from "#lib/http/handler.ts";
+import { redirectTo } from "#lib/http/response.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { rootService } from "#lib/workflows/service.ts";
 
 const NAMES: ReadonlySet<string> = new Set(API_PAGE_FILES);
+
+/** Emails, exports and imported pages link to documents as `/docs/<id>/`, as other clients of the document service do. */
+const documentId = z.uuid();
 
 export const route = defineRoute({
   service: rootService,
   operationId: "getApiPageFile",
   method: "GET",
   path: "/docs/{file}",
-  summary: "Get a file of the API reference page",
+  summary: "Get a file of the API reference page, or follow a link to a document",
   tag: "Gateway",
   auth: "none",
   includeInSchema: false,
@@ -23,6 +27,7 @@ export const route = defineRoute({
   fileTypes: ["text/javascript", "text/css"],
   response: z.unknown(),
   run: ({ params, request }, _deps: Deps) => {
+    if (documentId.safeParse(params.file).success) return redirectTo(`/d/${params.file}`);
     if (!NAMES.has(params.file)) throw new ApiError("not_found", "Not found");
     return apiPageFiles.respond(request, params.file);
   },

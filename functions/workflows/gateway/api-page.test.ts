@@ -73,6 +73,13 @@ describe("GET /docs/{file}", () => {
     expect([again.statusCode, again.body]).toEqual([304, ""]);
   });
 
+  it("leads from the link of an email to the document in the web interface", async () => {
+    const id = "0a4f2c6e-8d7b-4c1e-9f3a-5b6c7d8e9f00";
+    const { statusCode, headers } = await getNamed(id);
+
+    expect([statusCode, headers["location"]]).toEqual([302, `/d/${id}`]);
+  });
+
   it.each(["package.json", "index.html", "../swagger-ui-dist/swagger-ui.css", ""])(
     "returns 404 for %j",
     async (file) => {
