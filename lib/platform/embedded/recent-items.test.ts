@@ -19,12 +19,12 @@ afterEach(async () => {
 });
 
 type Step =
-  | { readonly op: "put" | "guarded"; readonly at: number; readonly version: number }
+  | { readonly op: "put" | "guarded" | "check"; readonly at: number; readonly version: number }
   | { readonly op: "delete"; readonly at: number }
   | { readonly op: "update"; readonly at: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ op: fc.constantFrom("put", "guarded"), at: fc.nat(2), version: fc.nat(3) }),
+  fc.record({ op: fc.constantFrom("put", "guarded", "check"), at: fc.nat(2), version: fc.nat(3) }),
   fc.record({ op: fc.constant("delete"), at: fc.nat(2) }),
   fc.record({ op: fc.constant("update"), at: fc.nat(2) }),
 );
@@ -42,7 +42,9 @@ test("conditions see what was written last, whether it is kept or not, also with
             return (await tables.update(table, keyOf(one.at), { add: { version: 1 } }))?.version;
           if (one.op === "delete")
             return (await tables.write([{ op: "delete", table, key: keyOf(one.at) }])).ok;
-          const when: Condition[] = [["version", "=", one.op === "guarded" ? one.version : 0]];
+          const when: Condition[] = [["version", "=", one.op === "put" ? 0 : one.version]];
+          if (one.op === "check")
+            return (await tables.write([{ op: "check", table, key: keyOf(one.at), when }])).ok;
           const write: Write = {
             op: "put",
             table,
@@ -61,7 +63,8 @@ test("conditions see what was written last, whether it is kept or not, also with
             model.set(one.at, (before ?? 0) + 1);
             return model.get(one.at);
           }
-          if (one.op === "guarded" && before !== one.version) return false;
+          if (one.op !== "put" && before !== one.version) return false;
+          if (one.op === "check") return true;
           model.set(one.at, one.version + 1);
           return true;
         });

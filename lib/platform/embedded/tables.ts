@@ -86,9 +86,14 @@ function checkBytes(puts: readonly (EncodedItem | undefined)[]): void {
   checkLimit("transactionBytes", "the transaction", bytes);
 }
 
-function readItem(reader: Reader, layout: TableLayout, key: Key): StoredItem | undefined {
+function readText(reader: Reader, layout: TableLayout, key: Key): string | undefined {
   const row = reader.get(layout.selectItem, key.pk, key.sk);
-  return row === undefined ? undefined : decodeItem(String(row.item));
+  return row === undefined ? undefined : String(row.item);
+}
+
+function readItem(reader: Reader, layout: TableLayout, key: Key): StoredItem | undefined {
+  const text = readText(reader, layout, key);
+  return text === undefined ? undefined : decodeItem(text);
 }
 
 /** Whether it only matters if the item exists: its attributes need not be read. */
@@ -110,7 +115,12 @@ function readBefore(tx: Tx, recent: RecentItems, write: PreparedWrite): StoredIt
   if (when === undefined) return undefined;
   const known = recent.get(layout, key);
   if (known !== undefined) return known;
-  return testsKeyOnly(write) ? keyIfStored(tx, layout, key) : readItem(tx, layout, key);
+  if (testsKeyOnly(write)) return keyIfStored(tx, layout, key);
+  const text = readText(tx, layout, key);
+  if (text === undefined) return undefined;
+  const item = decodeItem(text);
+  if (write.op === "check" && text.length <= KEPT_ITEM_MAX) recent.wasRead(tx, layout, key, item);
+  return item;
 }
 
 /** The effect of the write, or undefined if its conditions do not hold. */
