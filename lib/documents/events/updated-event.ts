@@ -5,8 +5,13 @@ import { completeMoves, discardStagedAccesses } from "../grants/staged-accesses.
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import { documentEvent } from "./document-event.ts";
 
-/** How long edits are collected into one event, milliseconds. */
+/** How long edits are collected into one event, at most, milliseconds. */
 export const UPDATED_EVENT_DELAY_MS = 30_000;
+/**
+ * The delay differs by up to this time between documents, milliseconds: with the event, the log of a document is compacted,
+ * and documents whose editing begins together would all block the event loop at the same time.
+ */
+const SPREAD_MS = 4_500;
 /** An event that is overdue by this time gets a new timer. */
 const LATE_MS = 60_000;
 export const DOCUMENT_UPDATED_QUEUE = "document-updated";
@@ -40,7 +45,7 @@ export async function scheduleUpdatedEvent(
   hop = 0,
 ): Promise<{ readonly change: Required<Pick<Change, "set" | "setIfMissing">>; readonly when: Condition[] }> {
   const now = deps.clock.now();
-  const at = now + UPDATED_EVENT_DELAY_MS;
+  const at = now + UPDATED_EVENT_DELAY_MS - spreadOf(id);
   if (since === undefined || since < now - LATE_MS) await setTimer(deps, id, at);
   const flags = Object.fromEntries(edited.map((what) => [`pending_update_${what}`, true]));
   return {
@@ -58,6 +63,10 @@ export async function scheduleUpdatedEvent(
     when: since === undefined ? [] : [["pending_update_at", "=", since]],
   };
 }
+
+/** The ids of documents are random UUIDs. */
+const spreadOf = (id: string): number =>
+  Math.floor(((Number.parseInt(id.slice(0, 4), 16) || 0) * SPREAD_MS) / 0x10000);
 
 async function setTimer({ timers }: TimerDeps, id: string, at: number): Promise<void> {
   const body = JSON.stringify({ document_id: id } satisfies UpdatedEventMessage);
