@@ -105,6 +105,7 @@ await runBenchmark({
         editors: pairs * 2,
         sent: atWeft.sent,
         p99_after_1s_ms: atWeft.laterP99,
+        cpu_us: { relay: atRelay.cpuUs, hocuspocus: atHocuspocus.cpuUs, weft: atWeft.cpuUs },
         editors_gc_ms: { relay: atRelay.editorsGcMs, weft: atWeft.editorsGcMs },
         most,
       },

@@ -137,13 +137,13 @@ export class ClientSocket {
     else if (now - this.#unsent.since > this.#limits.unsentMs) this.close(CLOSE.slowReader);
   }
 
-  /** What one callback sends is written at once. */
+  /** What one callback sends is written at once, after everything that its promises send. */
   #send(data: Uint8Array): void {
     if (!this.isOpen) return;
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#stream.cork();
-      queueMicrotask(() => {
+      process.nextTick(() => {
         this.#isCorked = false;
         this.#stream.uncork();
       });

@@ -1,6 +1,7 @@
 import type { Document } from "@hocuspocus/server";
 import { applyUpdate } from "yjs";
 import type { Log } from "../platform/log.ts";
+import { broadcastPromptly } from "./prompt-broadcast.ts";
 import type { RoomLogEntry, RoomLogSource, RoomStorage } from "./room-storage.ts";
 
 /** The origin of updates that are in the log already. */
@@ -44,6 +45,7 @@ export class RoomLog {
     try {
       const { state } = await source.read();
       applyUpdate(document, state, FROM_LOG);
+      broadcastPromptly(document);
     } catch (error) {
       unsubscribe();
       source.close();

@@ -42,8 +42,11 @@ export interface CollaborationStatus {
   readonly connections: number;
 }
 
-/** Hocuspocus needs a request for each socket; what the hooks use of it is in the context. */
-const NO_REQUEST = new Request("http://localhost/collaboration/ws/");
+/**
+ * Hocuspocus needs a request for each socket; what the hooks use of it is in the context. Without a URL, because it parses
+ * the URL three times for each message.
+ */
+const NO_REQUEST = { url: "", headers: new Headers() } as Request;
 
 /** Time between two checks of slow readers, and between two metrics in the log, milliseconds. */
 const READERS_MS = 1_000;
