@@ -152,7 +152,7 @@ test("an event of a document leads to the document", async () => {
   await callApi(server, "POST", "/api/v1.0/documents/", { title: "Travel plans" });
   const page = await openPage("/events?topic=documents.created");
   await page.getByRole("link", { name: "documents.created" }).first().click();
-  await page.getByRole("link", { name: "Travel plans" }).click();
+  await page.getByRole("main").getByRole("link", { name: "Travel plans" }).click();
   await expectPage(page.getByRole("textbox", { name: "Title" })).toHaveValue("Travel plans");
 });
 

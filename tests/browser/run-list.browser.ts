@@ -52,6 +52,40 @@ test("runs are filtered by a param and by their error, which is in the address",
   await expectPage(rows(page)).toHaveCount(1);
 });
 
+test("the header of a column sorts the list on the server, which is in the address", async () => {
+  const page = await openPage("/runs?workflow=deploy");
+  await expectPage(rows(page).first()).toContainText("site-asia");
+  const header = page.getByRole("columnheader", { name: "Started", exact: true });
+  await expectPage(header).toHaveAttribute("aria-sort", "descending");
+  await header.getByRole("button").press("Enter");
+  await expectPage(rows(page).first()).toContainText("site-eu");
+  await expectPage(header).toHaveAttribute("aria-sort", "ascending");
+  await expectPage(header.getByRole("button")).toBeFocused();
+  expect(page.url()).toContain("ordering=created_at");
+  await expectAccessible(page);
+  await page.reload();
+  await expectPage(rows(page).first()).toContainText("site-eu");
+  await page.goBack();
+  await expectPage(rows(page).first()).toContainText("site-asia");
+});
+
+test("workflows are sorted by their columns, also where the table is narrow", async () => {
+  for (const name of ["alpha", "zeta"])
+    await server.storeWorkflow(`name: ${name}\nsteps: [{name: s, type: bash, command: "true"}]\n`);
+  const page = await openPage("/workflows");
+  await page.setViewportSize({ width: 390, height: 800 });
+  const links = page.getByRole("table", { name: "Workflows" }).locator("tbody th a");
+  await expectPage(links.first()).toHaveText("alpha");
+  const sort = page.getByRole("button", { name: "Name", exact: true });
+  await sort.click();
+  await expectPage(links.first()).toHaveText("zeta");
+  expect(new URL(page.url()).search).toBe("?ordering=-name");
+  await expectAccessible(page);
+  await sort.click();
+  await expectPage(links.first()).toHaveText("alpha");
+  expect(new URL(page.url()).search).toBe("");
+});
+
 test("a run that starts waits behind a button, so that no row moves", async () => {
   const page = await openPage("/runs?workflow=deploy");
   await expectPage(rows(page).first()).toBeVisible();

@@ -11,10 +11,13 @@ const START =
 
 /** What most pages need. */
 const SHELL =
-  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|mantine|page-links|schedule|text-|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
+  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|mantine|page-links|schedule|table|text-|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
 
 /** The tree of the documents, and the import of files. */
 const SIDE = /\/web\/(?:tree|transfer\/(?!export)|document-menu\/(?:move-document|use-move))/;
+
+/** Tables with their filters and pages. */
+const TABLE = /\/web\/components\/(?:filter-chips|page-links|table)\./;
 
 /** Packages that the editor shares with menus and with the editor of workflows. */
 const FLOATING = /\/node_modules\/@floating-ui\//;
@@ -28,6 +31,7 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
   { name: "start", test: START },
   { name: "shell", test: SHELL },
   { name: "side", test: SIDE },
+  { name: "table", test: TABLE },
   { name: "floating", test: FLOATING },
   { name: "keys", test: KEYS },
   { name: "editor", test: EDITOR },

@@ -24,6 +24,17 @@ export function useQueryParameters(): readonly [
   return [parameters, hrefWith, (changes) => navigate(hrefWith(changes), { replace: true })];
 }
 
+/** The order of a list that the address names, by one of the fields or after `-` in reverse, as part of a query. */
+export function orderingOf<const Field extends string>(
+  parameters: URLSearchParams,
+  fields: readonly Field[],
+): { readonly ordering?: Field | `-${Field}` } {
+  const ordering = fields
+    .flatMap((field) => [field, `-${field}`] as const)
+    .find((one) => one === parameters.get("ordering"));
+  return ordering === undefined ? {} : { ordering };
+}
+
 /** The page of a list that the address names, from 1. */
 export const pageOf = (parameters: URLSearchParams): number =>
   Math.max(1, Math.trunc(Number(parameters.get("page") ?? 1)) || 1);

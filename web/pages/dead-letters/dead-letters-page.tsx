@@ -15,7 +15,7 @@ import { later } from "../../components/later.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
-import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
@@ -34,7 +34,11 @@ export function DeadLettersPage(): ReactNode {
   const { t } = useTranslation();
   const [parameters, hrefWith] = useQueryParameters();
   const page = pageOf(parameters);
-  const query = { offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const query = {
+    ...orderingOf(parameters, ["received_at"]),
+    offset: (page - 1) * PAGE_SIZE,
+    limit: PAGE_SIZE,
+  };
   const letters = useQuery({
     queryKey: [DEAD_LETTERS, query],
     queryFn: ({ signal }) => dataOf(api.GET("/automation/dead-letters", { params: { query }, signal })),
@@ -51,12 +55,16 @@ export function DeadLettersPage(): ReactNode {
           <>
             <CopyCommand
               request={{ path: "/automation/dead-letters", query }}
-              weft={[
-                "dead-letters",
-                "--limit",
-                `${PAGE_SIZE}`,
-                ...(page === 1 ? [] : ["--offset", `${query.offset}`]),
-              ]}
+              weft={
+                query.ordering === undefined
+                  ? [
+                      "dead-letters",
+                      "--limit",
+                      `${PAGE_SIZE}`,
+                      ...(page === 1 ? [] : ["--offset", `${query.offset}`]),
+                    ]
+                  : undefined
+              }
             />
             {letters.isSuccess && rows.length > 0 && <RedriveAll total={letters.data.pagination.total} />}
           </>
@@ -102,9 +110,10 @@ function LetterTable({ letters, chosen, hrefOf }: TableProps): ReactNode {
   return (
     <Table
       label={t("dead_letters.title")}
+      order="-received_at"
       columns={[
         { name: t("dead_letters.queue") },
-        { name: t("dead_letters.received") },
+        { name: t("dead_letters.received"), sort: "received_at" },
         { name: t("dead_letters.error") },
         { name: t("dead_letters.actions"), kind: "actions" },
       ]}

@@ -17,13 +17,14 @@ export function EventTable({ events }: { readonly events: readonly EventRecord[]
   return (
     <Table
       label={t("events.title")}
+      order="-created_at"
       columns={[
         { name: t("events.topic") },
         { name: t("events.state") },
         { name: t("events.workflow_name") },
         { name: t("events.source") },
         { name: t("events.data") },
-        { name: t("events.time") },
+        { name: t("events.time"), sort: "created_at" },
       ]}
     >
       {events.map((event) => (

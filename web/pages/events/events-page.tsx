@@ -13,14 +13,17 @@ import { FilterChips, type FilterField } from "../../components/filter-chips.tsx
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
-import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import { EventTable } from "./event-table.tsx";
 import { LiveBar, WaitingEvents } from "./live-bar.tsx";
 import { useLiveEvents } from "./live-events.ts";
 
 const PAGE_SIZE = 50;
 
-/** The event log, newest first. New events appear on the first page; filters and page are in the address. */
+/**
+ * The event log, newest first by default. New events appear on its first page; filters, order and page are in the
+ * address.
+ */
 export function EventsPage(): ReactNode {
   const { t } = useTranslation();
   const [, navigate] = useLocation();
@@ -36,6 +39,7 @@ export function EventsPage(): ReactNode {
   const query = {
     ...filters,
     ...(processed === "" ? {} : { processed: processed === "true" }),
+    ...orderingOf(parameters, ["created_at"]),
     offset: (page - 1) * PAGE_SIZE,
     limit: PAGE_SIZE,
   };
@@ -47,7 +51,7 @@ export function EventsPage(): ReactNode {
     refetchOnWindowFocus: false,
   });
   // A stream sends events when they are recorded, before they are processed.
-  const canFollow = page === 1 && processed === "";
+  const canFollow = page === 1 && processed === "" && query.ordering !== "created_at";
   const live = useLiveEvents({ filters, isEnabled: canFollow, listed: events.data?.data });
   const fields = useFilterFields(live.rows);
   const hasFilter = processed !== "" || Object.keys(filters).length > 0;
@@ -67,7 +71,10 @@ export function EventsPage(): ReactNode {
         }
         action={
           <>
-            <CopyCommand request={{ path: "/automation/event-logs", query }} weft={weftEvents(query)} />
+            <CopyCommand
+              request={{ path: "/automation/event-logs", query }}
+              weft={query.ordering === undefined ? weftEvents(query) : undefined}
+            />
             <ButtonLink href="/send-event">{t("events.send")}</ButtonLink>
           </>
         }

@@ -13,7 +13,7 @@ import { FilterTabs } from "../../components/filter-tabs.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
-import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
@@ -74,7 +74,13 @@ function Artifacts(): ReactNode {
       return value === "" ? [] : [[name, value]];
     }),
   );
-  const query = { ...filters, verify_exist: true, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const query = {
+    ...filters,
+    verify_exist: true,
+    ...orderingOf(parameters, ["created_at"]),
+    offset: (page - 1) * PAGE_SIZE,
+    limit: PAGE_SIZE,
+  };
   const artifacts = useQuery({
     queryKey: ["artifacts", query],
     queryFn: ({ signal }) => dataOf(api.GET("/automation/artifacts", { params: { query }, signal })),
@@ -145,12 +151,14 @@ function ArtifactTable({ artifacts, chosen, hrefOf }: TableProps): ReactNode {
   return (
     <Table
       label={t("files.files")}
+      order="-created_at"
       columns={[
         { name: t("files.path") },
         { name: t("files.size"), kind: "number" },
         { name: t("files.type") },
         { name: t("files.workspace") },
         { name: t("files.written") },
+        { name: t("files.created"), sort: "created_at" },
       ]}
     >
       {artifacts.map((artifact) => (
@@ -176,6 +184,9 @@ function ArtifactTable({ artifacts, chosen, hrefOf }: TableProps): ReactNode {
           </td>
           <td className={tableClasses.muted}>
             <Time value={artifact.updated_at} />
+          </td>
+          <td className={tableClasses.muted}>
+            <Time value={artifact.created_at} />
           </td>
         </tr>
       ))}

@@ -11,7 +11,7 @@ import { ErrorState } from "../../components/error-state.tsx";
 import { FilterChips } from "../../components/filter-chips.tsx";
 import pageClasses from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
-import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
@@ -32,7 +32,12 @@ export function Assets(): ReactNode {
       return value === "" ? [] : [[name, value]];
     }),
   );
-  const query = { ...filters, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const query = {
+    ...filters,
+    ...orderingOf(parameters, ["created_at"]),
+    offset: (page - 1) * PAGE_SIZE,
+    limit: PAGE_SIZE,
+  };
   const assets = useQuery({
     queryKey: ["assets", query],
     queryFn: ({ signal }) => dataOf(api.GET("/automation/assets", { params: { query }, signal })),
@@ -108,12 +113,13 @@ function AssetTable({ rows, chosen, hrefOf }: TableProps): ReactNode {
   return (
     <Table
       label={t("findings.assets")}
+      order="-created_at"
       columns={[
         { name: t("findings.asset") },
         { name: t("findings.type") },
         { name: t("findings.source") },
         { name: t("findings.workspace") },
-        { name: t("findings.first_seen") },
+        { name: t("findings.first_seen"), sort: "created_at" },
         { name: t("findings.last_seen") },
       ]}
     >

@@ -12,7 +12,7 @@ import { ErrorState } from "../../components/error-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
-import { useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { EvaluateForm } from "./evaluate-form.tsx";
@@ -28,7 +28,11 @@ export function FunctionsPage(): ReactNode {
   const [parameters, hrefWith, replace] = useQueryParameters();
   const search = parameters.get("q") ?? "";
   const group = parameters.get("group") ?? "";
-  const query = { ...(search === "" ? {} : { search }), ...(group === "" ? {} : { group }) };
+  const query = {
+    ...(search === "" ? {} : { search }),
+    ...(group === "" ? {} : { group }),
+    ...orderingOf(parameters, ["name", "group"]),
+  };
   const functions = useQuery({
     queryKey: ["functions", query],
     queryFn: ({ signal }) => dataOf(api.GET("/automation/functions", { params: { query }, signal })),
@@ -55,7 +59,7 @@ export function FunctionsPage(): ReactNode {
           <>
             <CopyCommand
               request={{ path: "/automation/functions", query }}
-              weft={weftFunctions(search, group)}
+              weft={query.ordering === undefined ? weftFunctions(search, group) : undefined}
             />
             <ButtonLink href={hrefWith({ evaluate: "1", function: undefined })}>
               {t("functions.evaluate")}
@@ -133,9 +137,10 @@ function FunctionTable({ functions, chosen, hrefOf }: TableProps): ReactNode {
   return (
     <Table
       label={t("functions.title")}
+      order="group"
       columns={[
-        { name: t("functions.name") },
-        { name: t("functions.group") },
+        { name: t("functions.name"), sort: "name" },
+        { name: t("functions.group"), sort: "group" },
         { name: t("functions.description") },
       ]}
     >

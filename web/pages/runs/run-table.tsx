@@ -32,13 +32,14 @@ export function RunTable({ runs, selected, onSelect }: Props): ReactNode {
     <div className={classes.table} onKeyDown={onKeyDown}>
       <Table
         label={t("runs.title")}
+        order="-created_at"
         columns={[
           { name: t("runs.workflow") },
           { name: t("runs.status") },
           { name: t("runs.target") },
           { name: t("runs.trigger") },
           { name: t("runs.steps"), kind: "number" },
-          { name: t("runs.started") },
+          { name: t("runs.started"), sort: "created_at" },
           { name: t("runs.duration"), kind: "number" },
           { name: t("runs.select"), kind: "actions" },
         ]}

@@ -17,7 +17,7 @@ import { later } from "../../components/later.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
-import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import { RunTable } from "./run-table.tsx";
 import runsClasses from "./runs.module.css";
 import { filtersOf, PARAM_PREFIX, STATUSES, TEXT_FILTERS, weftArguments } from "./runs-query.ts";
@@ -42,7 +42,7 @@ const PARAMS_MAX = 30;
 const HOUR_MS = 3_600_000;
 const AGES_MS = [HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS];
 
-/** The runs, newest first; filters and page are in the address. */
+/** The runs, newest first by default; filters, order and page are in the address. */
 export function RunsPage(): ReactNode {
   const { t } = useTranslation();
   const [, navigate] = useLocation();
@@ -50,8 +50,9 @@ export function RunsPage(): ReactNode {
   const filters = filtersOf(parameters);
   const page = pageOf(parameters);
   const range = { offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
-  const query = { ...filters, ...range };
-  const isLive = useRunChanges(page === 1);
+  const { ordering } = orderingOf(parameters, ["created_at"]);
+  const query = { ...filters, ...(ordering === undefined ? {} : { ordering }), ...range };
+  const isLive = useRunChanges(page === 1 && ordering !== "created_at");
   const runs = useQuery({
     queryKey: ["runs", query],
     queryFn: ({ signal }) => dataOf(api.GET("/automation/runs", { params: { query }, signal })),
@@ -65,7 +66,10 @@ export function RunsPage(): ReactNode {
       <PageHeader
         title={t("runs.title")}
         action={
-          <CopyCommand request={{ path: "/automation/runs", query }} weft={weftArguments(filters, range)} />
+          <CopyCommand
+            request={{ path: "/automation/runs", query }}
+            weft={ordering === undefined ? weftArguments(filters, range) : undefined}
+          />
         }
       />
       <div className={classes.toolbar}>
@@ -101,13 +105,13 @@ export function RunsPage(): ReactNode {
 }
 
 /** Reads the list again when a run starts, ends a step or ends. Returns whether the streams say so. */
-function useRunChanges(isFirstPage: boolean): boolean {
+function useRunChanges(mayStart: boolean): boolean {
   const client = useQueryClient();
   const refresh = useMemo(
     () => createRefresher(() => client.invalidateQueries({ queryKey: ["runs"] }), PAUSE_MS),
     [client],
   );
-  useLogChanges(STARTED, refresh, isFirstPage);
+  useLogChanges(STARTED, refresh, mayStart);
   return useLogChanges(CHANGED, refresh);
 }
 
@@ -144,7 +148,7 @@ function useFields(parameters: URLSearchParams, runs: readonly Run[]): FilterFie
 }
 
 interface RunsProps {
-  /** Names the list, by its filters and page. */
+  /** Names the list, by its filters, order and page. */
   readonly list: string;
   /** Whether the runs are those of the list before. */
   readonly isOld: boolean;

@@ -14,7 +14,7 @@ import { FilterTabs } from "../../components/filter-tabs.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
-import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import { ScheduleActions, ScheduleCause } from "../../components/schedule.tsx";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
@@ -34,6 +34,7 @@ export function SchedulesPage(): ReactNode {
   const page = pageOf(parameters);
   const query = {
     ...(type === undefined ? {} : { trigger_type: type }),
+    ...orderingOf(parameters, ["workflow_name", "name", "trigger_type"]),
     offset: (page - 1) * PAGE_SIZE,
     limit: PAGE_SIZE,
   };
@@ -48,7 +49,12 @@ export function SchedulesPage(): ReactNode {
     <div className={classes.page}>
       <PageHeader
         title={t("schedules.title")}
-        action={<CopyCommand request={{ path: "/automation/schedules", query }} weft={weftSchedules(type)} />}
+        action={
+          <CopyCommand
+            request={{ path: "/automation/schedules", query }}
+            weft={query.ordering === undefined ? weftSchedules(type) : undefined}
+          />
+        }
       />
       <div className={classes.toolbar}>
         <FilterTabs
@@ -119,9 +125,9 @@ function ScheduleTable({ schedules, chosen, hrefOf }: TableProps): ReactNode {
     <Table
       label={t("schedules.title")}
       columns={[
-        { name: t("runs.workflow") },
-        { name: t("schedules.name") },
-        { name: t("schedules.cause") },
+        { name: t("runs.workflow"), sort: "workflow_name" },
+        { name: t("schedules.name"), sort: "name" },
+        { name: t("schedules.cause"), sort: "trigger_type" },
         { name: t("schedules.next") },
         { name: t("schedules.last") },
         { name: t("workflows.actions"), kind: "actions" },

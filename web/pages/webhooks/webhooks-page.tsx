@@ -15,7 +15,7 @@ import { ErrorState } from "../../components/error-state.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
-import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import { State } from "../../components/state.tsx";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
@@ -36,7 +36,11 @@ export function WebhooksPage(): ReactNode {
   const { t } = useTranslation();
   const [parameters, hrefWith] = useQueryParameters();
   const page = pageOf(parameters);
-  const query = { offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const query = {
+    ...orderingOf(parameters, ["workflow_name"]),
+    offset: (page - 1) * PAGE_SIZE,
+    limit: PAGE_SIZE,
+  };
   const webhooks = useQuery({
     // Webhooks are schedules: they are paused and resumed as such.
     queryKey: [SCHEDULES, "webhooks", query],
@@ -108,7 +112,7 @@ function WebhookTable({ webhooks, chosen, hrefOf }: TableProps): ReactNode {
     <Table
       label={t("webhooks.title")}
       columns={[
-        { name: t("webhooks.workflow") },
+        { name: t("webhooks.workflow"), sort: "workflow_name" },
         { name: t("webhooks.state") },
         { name: t("webhooks.trigger") },
         { name: t("webhooks.auth") },

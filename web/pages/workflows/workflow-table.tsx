@@ -39,11 +39,12 @@ export function WorkflowTable({ workflows }: { readonly workflows: readonly Work
   return (
     <Table
       label={t("workflows.title")}
+      order="name"
       columns={[
-        { name: t("workflows.name") },
+        { name: t("workflows.name"), sort: "name" },
         { name: t("workflows.description") },
-        { name: t("workflows.steps"), kind: "number" },
-        { name: t("workflows.triggers"), kind: "number" },
+        { name: t("workflows.steps"), sort: "step_count", kind: "number" },
+        { name: t("workflows.triggers"), sort: "trigger_count", kind: "number" },
         { name: t("workflows.last_runs") },
         { name: t("workflows.last_state") },
         { name: t("workflows.actions"), kind: "actions" },

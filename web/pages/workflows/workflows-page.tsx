@@ -11,7 +11,7 @@ import { FilterTabs } from "../../components/filter-tabs.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
-import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import { WorkflowTable } from "./workflow-table.tsx";
 
 const PAGE_SIZE = 50;
@@ -27,6 +27,7 @@ export function WorkflowsPage(): ReactNode {
   const query = {
     ...(kind === undefined ? {} : { kind }),
     ...(search === "" ? {} : { search }),
+    ...orderingOf(parameters, ["name", "step_count", "trigger_count"]),
     offset: (page - 1) * PAGE_SIZE,
     limit: PAGE_SIZE,
   };
