@@ -106,10 +106,18 @@ test("the search finds words in texts, and opens the document at the block that 
   await expect(block).toBeInViewport();
 });
 
-test("the trash says how long a document can be restored", async () => {
+test("the trash says how long a document can be restored, as its page does", async () => {
   const id = await create("Thrown away", "text");
-  await callApi(weft, "DELETE", `/api/v1.0/documents/${id}/`);
+  const remove = () => callApi(weft, "DELETE", `/api/v1.0/documents/${id}/`);
+  await remove();
   const page = await signIn();
+  // The link of an email, which leads to the page.
+  await page.goto(`${weft.url}/docs/${id}/`);
+  await expect(page.getByText("This document is in the trash.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Share" })).toHaveCount(0);
+  await page.getByRole("button", { name: "Restore" }).click();
+  await expect(page.getByRole("button", { name: "Share" })).toBeVisible();
+  await remove();
   await page.goto(`${weft.url}/?list=trash`);
   const row = page.getByRole("listitem").filter({ hasText: "Thrown away" });
   await expect(row).toContainText("30 days left");

@@ -10,6 +10,7 @@ import { ErrorState } from "../../components/error-state.tsx";
 import { later } from "../../components/later.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
 import { useBusy } from "../../components/rest.ts";
+import { RestoreButton } from "../../components/restore-button.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useWindowTitle } from "../../components/window-title.ts";
 import { StatusPage } from "../../shell/status-page.tsx";
@@ -56,9 +57,24 @@ export function DocumentPage({ name }: Props): ReactNode {
     if (document.error.status === 403) return <RequestAccess id={id} />;
   }
   const shown = document.data ?? (isUnreachable ? local.data : undefined);
+  if (shown != null && shown.deleted_at !== null) return <DeletedDocument document={shown} />;
   if (shown != null) return <OpenDocument document={shown} user={user} />;
   if (document.isPending || local.isLoading) return null;
   return <ErrorState error={document.error} onRetry={() => void document.refetch()} />;
+}
+
+/** A document in the trash, which nobody can edit. */
+function DeletedDocument({ document }: { readonly document: Document }): ReactNode {
+  const { t } = useTranslation();
+  const title = document.title ?? t("app.untitled");
+  useWindowTitle(title);
+  return (
+    <article className={classes.page}>
+      <h1 className={classes.title}>{title}</h1>
+      <p className={classes.notice}>{t("document.in_trash")}</p>
+      {document.abilities.restore && <RestoreButton document={document} />}
+    </article>
+  );
 }
 
 interface OpenProps {
@@ -119,7 +135,7 @@ function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProp
   const version = parameters.get("version");
   const panel = usePanel();
   useBlockTarget(editor !== undefined);
-  const canEdit = document.abilities.partial_update && document.deleted_at === null;
+  const canEdit = document.abilities.partial_update;
   const client = useQueryClient();
   const isForbidden = collaboration?.state.isForbidden === true;
   useEffect(() => {
@@ -144,7 +160,6 @@ function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProp
           <DocumentActions document={document} />
         </DocumentBar>
         <article className={classes.page}>
-          {document.deleted_at !== null && <p className={classes.notice}>{t("document.in_trash")}</p>}
           <DocumentTitle document={document} canEdit={canEdit} onSavedChange={setTitleSaved} />
           {isShown && version !== null && document.abilities.versions_retrieve && (
             <VersionView

@@ -4,14 +4,13 @@ import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { useConfig } from "../../api/config.ts";
-import { restoreDocument, setFavorite, useDocumentChange } from "../../api/document-changes.ts";
+import { setFavorite, useDocumentChange } from "../../api/document-changes.ts";
 import { type Document, documentPath } from "../../api/documents.ts";
-import { Button } from "../../components/button.tsx";
 import { IconButton } from "../../components/icon-button.tsx";
 import listClasses from "../../components/list.module.css";
 import { Time } from "../../components/time.tsx";
-import { showToast } from "../../components/toasts.tsx";
 import { DocumentMenu } from "../../document-menu/load-document-menu.tsx";
+import { RestoreButton } from "../../components/restore-button.tsx";
 
 const ICON_SIZE = 18;
 const DAY_MS = 86_400_000;
@@ -41,7 +40,7 @@ export function DocumentRow({ document }: Props): ReactNode {
       </div>
       <div className={listClasses.actions}>
         {isDeleted ? (
-          <RestoreAction document={document} title={title} />
+          <RestoreButton document={document} />
         ) : (
           <>
             <FavoriteAction document={document} title={title} />
@@ -106,18 +105,5 @@ function RowMenu({ document, title }: ActionProps): ReactNode {
         <IconDots size={ICON_SIZE} stroke={1.75} aria-hidden />
       </IconButton>
     </DocumentMenu>
-  );
-}
-
-function RestoreAction({ document: { id }, title }: ActionProps): ReactNode {
-  const { t } = useTranslation();
-  const change = useDocumentChange(
-    () => restoreDocument(id),
-    () => showToast(t("documents.restored_toast", { title })),
-  );
-  return (
-    <Button variant="default" size="compact-sm" loading={change.isPending} onClick={() => change.mutate()}>
-      {t("documents.restore")}
-    </Button>
   );
 }
