@@ -10,6 +10,7 @@ import { Mantine } from "../components/mantine.tsx";
 import { useChosenColorScheme } from "../components/use-color-scheme.ts";
 import { LANGUAGES, type Language } from "../i18n/language.ts";
 import { AccountButton } from "./account-button.tsx";
+import { preventSilentLogin } from "./begin-login.ts";
 
 const WIDTH = 232;
 const LOGOUT = "/api/v1.0/logout/";
@@ -22,7 +23,10 @@ const SCHEMES = [
 /** Nothing about the user stays on the device. */
 function logOut(event: MouseEvent): void {
   event.preventDefault();
-  void wipeLocalData().finally(() => location.assign(LOGOUT));
+  void wipeLocalData().finally(() => {
+    preventSilentLogin();
+    location.assign(LOGOUT);
+  });
 }
 
 /** Theme, language and logout. It is loaded when it is first opened, and open then. */

@@ -1,6 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
-import { Route, Switch } from "wouter";
 import { ApiFailure } from "../../client/api.ts";
 import { deleteCopies } from "../api/local-data.ts";
 import { useMe } from "../api/me.ts";
@@ -15,11 +14,12 @@ import { Shell } from "./shell.tsx";
 import { StatusPage } from "./status-page.tsx";
 
 /* Most visits have a session. */
-const LoginPage = later(async () => (await import("./login-page.tsx")).LoginPage, { texts: ["login"] });
+const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, { texts: ["login"] });
 
-/* Few visits are by somebody without a session. */
-const VisitorPage = later(async () => (await import("./visitor-page.tsx")).VisitorPage, {
-  texts: ["document", "login"],
+/* The settings of the operator are applied after the page shows what it is about. */
+const Customization = later(async () => (await import("./customization.tsx")).Customization, {
+  isLast: true,
+  isOptional: true,
 });
 
 export const App = (): ReactNode => (
@@ -28,6 +28,7 @@ export const App = (): ReactNode => (
       <Session />
     </ErrorBoundary>
     <Toasts />
+    <Customization />
   </QueryClientProvider>
 );
 
@@ -51,15 +52,7 @@ function Session(): ReactNode {
       </Shell>
     );
   if (me.isPending) return null;
-  if (isSessionOver(me.error))
-    return (
-      <Switch>
-        <Route path="/d/:name">{({ name }) => <VisitorPage name={name} />}</Route>
-        <Route>
-          <LoginPage />
-        </Route>
-      </Switch>
-    );
+  if (isSessionOver(me.error)) return <SignedOut />;
   return (
     <main>
       <ConnectionNotice />

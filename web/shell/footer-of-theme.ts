@@ -1,34 +1,14 @@
-export interface FooterLink {
-  readonly label: string;
-  readonly href: string;
-}
+import { fieldsOf, linkOf, type ThemeLink, textOf } from "./theme-fields.ts";
 
 export interface Footer {
-  readonly links: readonly FooterLink[];
+  readonly links: readonly ThemeLink[];
   readonly note: string;
-  readonly noteLink: FooterLink | undefined;
+  readonly noteLink: ThemeLink | undefined;
 }
 
 const LINKS_MAX = 30;
-const PROTOCOLS = new Set(["http:", "https:", "mailto:"]);
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
-/** A link of the theme file; undefined if it is missing or leads to a script. */
-function linkOf(value: unknown): FooterLink | undefined {
-  const { label, href } = fieldsOf(value);
-  const [name, address] = [textOf(label), textOf(href)];
-  const url = URL.parse(address, "https://weft.invalid");
-  return name !== "" && address !== "" && url !== null && PROTOCOLS.has(url.protocol)
-    ? { label: name, href: address }
-    : undefined;
-}
-
-const linksOf = (value: unknown): FooterLink[] =>
+const linksOf = (value: unknown): ThemeLink[] =>
   (Array.isArray(value) ? value.slice(0, LINKS_MAX) : []).map(linkOf).filter((link) => link !== undefined);
 
 /**

@@ -2,7 +2,8 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useConfig } from "../api/config.ts";
 import classes from "./footer.module.css";
-import { type FooterLink, footerOf } from "./footer-of-theme.ts";
+import { footerOf } from "./footer-of-theme.ts";
+import type { ThemeLink } from "./theme-fields.ts";
 
 /** The footer of the theme file, in the language of the interface. */
 export function Footer(): ReactNode {
@@ -16,21 +17,21 @@ export function Footer(): ReactNode {
         <ul>
           {footer.links.map((link) => (
             <li key={link.label + link.href}>
-              <ThemeLink link={link} />
+              <LinkOfTheme link={link} />
             </li>
           ))}
         </ul>
       )}
       {(footer.note !== "" || footer.noteLink !== undefined) && (
         <p>
-          {footer.note} {footer.noteLink !== undefined && <ThemeLink link={footer.noteLink} />}
+          {footer.note} {footer.noteLink !== undefined && <LinkOfTheme link={footer.noteLink} />}
         </p>
       )}
     </footer>
   );
 }
 
-const ThemeLink = ({ link: { label, href } }: { readonly link: FooterLink }): ReactNode => (
+const LinkOfTheme = ({ link: { label, href } }: { readonly link: ThemeLink }): ReactNode => (
   <a href={href} rel="noreferrer">
     {label}
   </a>

@@ -3,30 +3,48 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../components/button.tsx";
 import { useWindowTitle } from "../components/window-title.ts";
+import { beginLogin } from "./begin-login.ts";
+import { Brand } from "./brand.tsx";
 import { Footer } from "./footer.tsx";
 import classes from "./message-page.module.css";
 
-/**
- * The identity provider signs the user in, and leads back to the page that they asked for. Rejects if the server has
- * none.
- */
-async function beginLogin(): Promise<void> {
-  const next = `${location.pathname}${location.search}`;
-  const address = `/api/v1.0/authenticate/?next=${encodeURIComponent(next)}`;
-  // Asked first, so that an error is shown on this page. A redirect cannot be read, only recognized.
-  const { type } = await fetch(address, { redirect: "manual" });
-  if (type !== "opaqueredirect") throw new Error("The server has no identity provider");
-  location.assign(address);
+interface Props {
+  /** Whether the page says first what this is. */
+  readonly isHome?: boolean;
 }
 
-export function LoginPage(): ReactNode {
+/** The login; as the home page, below what the product is for. */
+export function LoginPage({ isHome = false }: Props): ReactNode {
   const { t } = useTranslation();
-  useWindowTitle(t("login.title"));
-  const login = useMutation({ mutationFn: beginLogin });
+  useWindowTitle(t(isHome ? "login.home_title" : "login.title"));
   return (
     <main className={classes.page}>
-      <h1>{t("login.title")}</h1>
+      {isHome ? (
+        <>
+          <Brand />
+          <h1>{t("login.home_title")}</h1>
+          <ul className={classes.points}>
+            <li>{t("login.home_documents")}</li>
+            <li>{t("login.home_workflows")}</li>
+            <li>{t("login.home_events")}</li>
+          </ul>
+          <h2>{t("login.title")}</h2>
+        </>
+      ) : (
+        <h1>{t("login.title")}</h1>
+      )}
       <p>{t("login.intro")}</p>
+      <LoginForm />
+      <Footer />
+    </main>
+  );
+}
+
+function LoginForm(): ReactNode {
+  const { t } = useTranslation();
+  const login = useMutation({ mutationFn: () => beginLogin() });
+  return (
+    <>
       <Button onClick={() => login.mutate()} loading={login.isPending}>
         {t("login.button")}
       </Button>
@@ -35,7 +53,6 @@ export function LoginPage(): ReactNode {
       </p>
       <p>{t("login.link")}</p>
       <code className={classes.command}>npx weft open</code>
-      <Footer />
-    </main>
+    </>
   );
 }

@@ -24,6 +24,11 @@ const AccountMenu = later(async () => (await import("./account-menu.tsx")).Accou
   before: AccountButton,
   isOptional: true,
 });
+const Brand = later(async () => (await import("./brand.tsx")).Brand, {
+  before: () => "Weft",
+  isLast: true,
+  isOptional: true,
+});
 const CommandPalette = later(async () => (await import("./command-palette.tsx")).CommandPalette, {
   isOptional: true,
 });
@@ -105,7 +110,7 @@ export function Shell({ me, children }: Props): ReactNode {
           <IconMenu2 size={ICON_SIZE} aria-hidden />
         </IconButton>
         <Link href="/" className={classes.name}>
-          Weft
+          <Brand />
         </Link>
       </header>
       <header className={classes.side}>{side(isNarrow, toggleNarrow)}</header>
@@ -171,7 +176,7 @@ function SideBar({ me, isNarrow, onNarrow, onShortcuts, onSearch }: SideBarProps
     <div className={classes.bar}>
       <div className={classes.head}>
         <Link href="/" className={classes.name}>
-          Weft
+          <Brand />
         </Link>
         {onNarrow !== undefined && (
           <IconButton

@@ -1,0 +1,31 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Route, Switch } from "wouter";
+import { useConfig } from "../api/config.ts";
+import { later } from "../components/later.tsx";
+import { SILENT_LOGIN } from "./begin-login.ts";
+import { LoginPage } from "./login-page.tsx";
+
+/* Few visits are of a public document. */
+const VisitorPage = later(async () => (await import("./visitor-page.tsx")).VisitorPage, {
+  texts: ["document"],
+});
+
+/** The pages without a session: documents with a public link, the home page, and the login everywhere else. */
+export function SignedOut(): ReactNode {
+  const config = useConfig();
+  const isSilent = config.data?.FRONTEND_SILENT_LOGIN_ENABLED === true;
+  const { data: isLeaving = true } = useQuery({ ...SILENT_LOGIN, enabled: isSilent });
+  if (config.isPending || (isSilent && isLeaving)) return null;
+  return (
+    <Switch>
+      <Route path="/d/:name">{({ name }) => <VisitorPage name={name} />}</Route>
+      <Route path="/">
+        <LoginPage isHome={config.data?.FRONTEND_HOMEPAGE_FEATURE_ENABLED === true} />
+      </Route>
+      <Route>
+        <LoginPage />
+      </Route>
+    </Switch>
+  );
+}
