@@ -98,7 +98,7 @@ test("runs are listed, and a workflow is run and its run opened", async () => {
 });
 
 test("the user logs out, and nothing is left on the device", async () => {
-  await click("header > div > div:last-child > button[aria-haspopup='menu']");
+  await click("header > div > div:last-child > button:last-of-type");
   await click("[role='menuitem'][href='/api/v1.0/logout/']");
   await hasText("h2", "Sign in");
   const left = await page.evaluate(async () => (await indexedDB.databases()).length);

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { build, type Manifest } from "vite";
 import { CHUNKS } from "./chunks.ts";
+import { guides } from "./guides.ts";
 import { linkShell } from "./link-shell.ts";
 import { viteOptions } from "./options.ts";
 
@@ -15,11 +16,12 @@ const compressGzip = promisify(gzip);
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".png": "image/png",
   ".svg": "image/svg+xml",
   ".woff2": "font/woff2",
 };
 /** Not compressed again. */
-const COMPRESSED = new Set([".woff2"]);
+const COMPRESSED = new Set([".png", ".woff2"]);
 
 /** A file of the build. The server serves the files that `web.json` lists, and no others. */
 export interface WebFile {
@@ -54,7 +56,7 @@ export async function buildWeb(root: string): Promise<WebBuild> {
   try {
     await build({
       ...viteOptions,
-      plugins: [linkShell()],
+      plugins: [guides(), linkShell()],
       // Warnings are about directives of packages that concern servers.
       logLevel: "error",
       build: {
@@ -107,7 +109,7 @@ async function compressFile(path: string): Promise<WebFile> {
 }
 
 /** What the page is built from, besides packages. */
-const SOURCES = ["web", "client", "package-lock.json"];
+const SOURCES = ["web", "client", "docs", "package-lock.json"];
 
 /** Builds the page unless there is a build that is newer than its sources. Returns what there is. */
 export async function ensureWeb(root: string): Promise<WebBuild> {

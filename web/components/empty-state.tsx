@@ -1,15 +1,23 @@
 import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { Link } from "wouter";
 import classes from "./notice.module.css";
 
 interface Props {
   readonly text: string;
   /** What to do first. */
   readonly action?: ReactNode;
+  /** The guide about what would be here, such as `steps-bash`, and a part of it: `triggers#webhooks`. */
+  readonly guide?: string | undefined;
 }
 
-export const EmptyState = ({ text, action }: Props): ReactNode => (
-  <div className={classes.notice}>
-    <p>{text}</p>
-    {action}
-  </div>
-);
+export function EmptyState({ text, action, guide }: Props): ReactNode {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.notice}>
+      <p>{text}</p>
+      {action}
+      {guide !== undefined && <Link href={`/guide/${guide}`}>{t("app.guide")}</Link>}
+    </div>
+  );
+}

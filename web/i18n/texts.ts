@@ -6,6 +6,7 @@ import type events from "./en/events.json";
 import type files from "./en/files.json";
 import type findings from "./en/findings.json";
 import type functions from "./en/functions.json";
+import type help from "./en/help.json";
 import type login from "./en/login.json";
 import type notifications from "./en/notifications.json";
 import type platform from "./en/platform.json";
@@ -31,6 +32,7 @@ interface TextsByGroup {
   documents: typeof documents;
   editor: typeof editor;
   events: typeof events;
+  help: typeof help;
   login: typeof login;
   notifications: typeof notifications;
   run: typeof run;

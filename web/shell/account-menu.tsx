@@ -3,6 +3,7 @@ import { Menu } from "@mantine/core";
 import type { MouseEvent, ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../client/api.ts";
+import { useConfig } from "../api/config.ts";
 import { wipeLocalData } from "../api/local-data.ts";
 import { useUserLanguage } from "../api/user-language.ts";
 import { setColorScheme } from "../color-scheme.ts";
@@ -20,20 +21,20 @@ const SCHEMES = [
   ["dark", "app.theme_dark"],
 ] as const;
 
-/** Nothing about the user stays on the device. */
-function logOut(event: MouseEvent): void {
-  event.preventDefault();
-  void wipeLocalData().finally(() => {
-    preventSilentLogin();
-    location.assign(LOGOUT);
-  });
-}
-
 /** Theme, language and logout. It is loaded when it is first opened, and open then. */
 export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode {
   const { t, i18n } = useTranslation();
   const setLanguage = useUserLanguage();
   const colorScheme = useChosenColorScheme();
+  const { data: config } = useConfig();
+  /** Nothing about the user stays on the device. */
+  const logOut = (event: MouseEvent): void => {
+    event.preventDefault();
+    void wipeLocalData().finally(() => {
+      if (config?.FRONTEND_SILENT_LOGIN_ENABLED) preventSilentLogin();
+      location.assign(LOGOUT);
+    });
+  };
   return (
     <Mantine>
       <Menu defaultOpened position="top-start" width={WIDTH} transitionProps={{ duration: 0 }}>
@@ -64,9 +65,6 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
             </Menu.RadioItem>
           ))}
           <Menu.Divider />
-          <Menu.Item component="a" href="/docs">
-            {t("app.api")}
-          </Menu.Item>
           <Menu.Item component="a" href={LOGOUT} onClick={logOut}>
             {t("app.log_out")}
           </Menu.Item>

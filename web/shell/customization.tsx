@@ -1,6 +1,6 @@
-import { useComputedColorScheme } from "@mantine/core";
 import { type ReactNode, useEffect } from "react";
 import { useConfig } from "../api/config.ts";
+import { useShownColorScheme } from "../components/use-color-scheme.ts";
 import { faviconOf } from "./logo-of-theme.ts";
 import { ownUrl } from "./theme-fields.ts";
 
@@ -10,7 +10,7 @@ import { ownUrl } from "./theme-fields.ts";
  */
 export function Customization(): ReactNode {
   const { data: config } = useConfig();
-  const scheme = useComputedColorScheme("light");
+  const scheme = useShownColorScheme();
   const { FRONTEND_THEME: theme, FRONTEND_CSS_URL: css, FRONTEND_JS_URL: script } = config ?? {};
   const favicon = faviconOf(config?.theme_customization, scheme);
   useEffect(() => {

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { Link } from "wouter";
 import { Button } from "../components/button.tsx";
 import { useWindowTitle } from "../components/window-title.ts";
 import { beginLogin } from "./begin-login.ts";
@@ -28,6 +29,7 @@ export function LoginPage({ isHome = false }: Props): ReactNode {
             <li>{t("login.home_workflows")}</li>
             <li>{t("login.home_events")}</li>
           </ul>
+          <Link href="/guide/tour">{t("app.guide")}</Link>
           <h2>{t("login.title")}</h2>
         </>
       ) : (

@@ -138,6 +138,7 @@ export const ROUTES: readonly PageRoute[] = [
     ["notifications"],
     async () => (await import("../pages/notifications/notifications-page.tsx")).NotificationsPage,
   ),
+  route("/guide/:name", ["help"], async () => (await import("../pages/guide/guide-page.tsx")).GuidePage),
   route(
     "/settings/:part",
     ["settings", "transfer"],

@@ -1,5 +1,5 @@
 import { useDisclosure } from "@mantine/hooks";
-import { IconKeyboard, IconLayoutSidebar, IconMenu2, IconSearch } from "@tabler/icons-react";
+import { IconLayoutSidebar, IconMenu2, IconSearch } from "@tabler/icons-react";
 import { type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
@@ -10,6 +10,7 @@ import { IconButton } from "../components/icon-button.tsx";
 import { later } from "../components/later.tsx";
 import { AccountButton } from "./account-button.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
+import { HelpButton } from "./help-button.tsx";
 import { NAVIGATION, SECTIONS } from "./navigation.ts";
 import classes from "./shell.module.css";
 import { useShortcuts } from "./shortcuts.ts";
@@ -30,6 +31,7 @@ const Brand = later(async () => (await import("./brand.tsx")).Brand, {
   isOptional: true,
 });
 const CommandPalette = later(async () => (await import("./command-palette.tsx")).CommandPalette, {
+  texts: ["help"],
   isOptional: true,
 });
 const NavigationSheet = later(async () => (await import("./navigation-sheet.tsx")).NavigationSheet, {
@@ -45,7 +47,13 @@ const ImportList = later(async () => (await import("../transfer/import-list.tsx"
   isLast: true,
   isOptional: true,
 });
+const HelpMenu = later(async () => (await import("./help-menu.tsx")).HelpMenu, {
+  texts: ["help"],
+  before: HelpButton,
+  isOptional: true,
+});
 const ShortcutSheet = later(async () => (await import("./shortcut-sheet.tsx")).ShortcutSheet, {
+  texts: ["help"],
   isOptional: true,
 });
 
@@ -229,15 +237,7 @@ function SideBar({ me, isNarrow, onNarrow, onShortcuts, onSearch }: SideBarProps
             </li>
           ))}
         </ul>
-        <button
-          type="button"
-          className={classes.link}
-          title={isNarrow ? t("app.shortcuts") : undefined}
-          onClick={onShortcuts}
-        >
-          <IconKeyboard size={ICON_SIZE} stroke={1.75} aria-hidden />
-          <span className={classes.text}>{t("app.shortcuts")}</span>
-        </button>
+        <Help isNarrow={isNarrow} onShortcuts={onShortcuts} />
         <Account me={me} />
       </div>
     </div>
@@ -279,6 +279,12 @@ function PageLink({ page, isNarrow, children }: PageLinkProps): ReactNode {
       {children}
     </Link>
   );
+}
+
+/** The button of the help, and its menu from the first click on. */
+function Help(props: Pick<SideBarProps, "isNarrow" | "onShortcuts">): ReactNode {
+  const [isOpened, opened] = useDisclosure();
+  return isOpened ? <HelpMenu {...props} /> : <HelpButton {...props} onClick={opened.open} />;
 }
 
 /** The account's button, and its menu from the first click on. */

@@ -11,7 +11,11 @@ const VisitorPage = later(async () => (await import("./visitor-page.tsx")).Visit
   texts: ["document"],
 });
 
-/** The pages without a session: documents with a public link, the home page, and the login everywhere else. */
+const GuidePage = later(async () => (await import("../pages/guide/guide-page.tsx")).GuidePage, {
+  texts: ["help"],
+});
+
+/** The pages without a session: guides, documents with a public link, the home page, and the login everywhere else. */
 export function SignedOut(): ReactNode {
   const config = useConfig();
   const isSilent = config.data?.FRONTEND_SILENT_LOGIN_ENABLED === true;
@@ -20,6 +24,13 @@ export function SignedOut(): ReactNode {
   return (
     <Switch>
       <Route path="/d/:name">{({ name }) => <VisitorPage name={name} />}</Route>
+      <Route path="/guide/:name">
+        {({ name }) => (
+          <main>
+            <GuidePage name={name} />
+          </main>
+        )}
+      </Route>
       <Route path="/">
         <LoginPage isHome={config.data?.FRONTEND_HOMEPAGE_FEATURE_ENABLED === true} />
       </Route>

@@ -71,7 +71,9 @@ export function DeadLettersPage(): ReactNode {
         }
       />
       {letters.isError && <ErrorState error={letters.error} onRetry={() => void letters.refetch()} />}
-      {letters.isSuccess && rows.length === 0 && <EmptyState text={t("dead_letters.empty")} />}
+      {letters.isSuccess && rows.length === 0 && (
+        <EmptyState text={t("dead_letters.empty")} guide="web-interface#operation" />
+      )}
       {letters.isSuccess && rows.length > 0 && (
         <WithDetails
           details={

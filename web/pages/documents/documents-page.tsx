@@ -99,7 +99,10 @@ export function DocumentsPage(): ReactNode {
       {documents.isError && <ErrorState error={documents.error} onRetry={() => void documents.refetch()} />}
       {documents.isError && !(documents.error instanceof ApiFailure) && <LocalDocuments />}
       {documents.isSuccess && rows.length === 0 && (
-        <EmptyState text={t(q === "" ? `documents.empty_${list}` : "documents.empty_found")} />
+        <EmptyState
+          text={t(q === "" ? `documents.empty_${list}` : "documents.empty_found")}
+          guide="documents-documents-and-trees"
+        />
       )}
       {rows.length > 0 && (
         <>

@@ -91,6 +91,7 @@ export function EventsPage(): ReactNode {
       {events.isSuccess && live.rows.length === 0 && (
         <EmptyState
           text={t(hasFilter ? "events.empty_found" : "events.empty")}
+          guide="triggers#event-triggers"
           action={
             hasFilter ? undefined : (
               <ButtonLink href="/send-event" variant="default">

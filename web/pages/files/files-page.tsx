@@ -112,7 +112,10 @@ function Artifacts(): ReactNode {
       </div>
       {artifacts.isError && <ErrorState error={artifacts.error} onRetry={() => void artifacts.refetch()} />}
       {artifacts.isSuccess && rows.length === 0 && (
-        <EmptyState text={t(Object.keys(filters).length > 0 ? "files.empty_found" : "files.empty")} />
+        <EmptyState
+          text={t(Object.keys(filters).length > 0 ? "files.empty_found" : "files.empty")}
+          guide="data"
+        />
       )}
       {artifacts.isSuccess && rows.length > 0 && (
         <WithDetails

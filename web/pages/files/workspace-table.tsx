@@ -33,7 +33,7 @@ export function WorkspaceTable(): ReactNode {
   if (workspaces.isError)
     return <ErrorState error={workspaces.error} onRetry={() => void workspaces.refetch()} />;
   if (workspaces.data === undefined) return null;
-  if (workspaces.data.data.length === 0) return <EmptyState text={t("files.no_workspaces")} />;
+  if (workspaces.data.data.length === 0) return <EmptyState text={t("files.no_workspaces")} guide="data" />;
   return (
     <>
       <Table

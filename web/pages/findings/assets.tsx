@@ -69,6 +69,7 @@ export function Assets(): ReactNode {
       {assets.isSuccess && rows.length === 0 && (
         <EmptyState
           text={t(Object.keys(filters).length > 0 ? "findings.empty_found" : "findings.no_assets")}
+          guide="data"
         />
       )}
       {assets.isSuccess && rows.length > 0 && (

@@ -71,6 +71,7 @@ export function Vulnerabilities(): ReactNode {
       {found.isSuccess && rows.length === 0 && (
         <EmptyState
           text={t(Object.keys(filters).length > 0 ? "findings.empty_found" : "findings.no_vulnerabilities")}
+          guide="data"
         />
       )}
       {found.isSuccess && rows.length > 0 && (

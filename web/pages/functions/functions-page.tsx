@@ -79,7 +79,7 @@ export function FunctionsPage(): ReactNode {
       {functions.isSuccess && (
         <WithDetails details={details}>
           {rows.length === 0 ? (
-            <EmptyState text={t("functions.empty_found")} />
+            <EmptyState text={t("functions.empty_found")} guide="functions" />
           ) : (
             <FunctionTable
               functions={rows}

@@ -48,7 +48,9 @@ export function NotificationsPage(): ReactNode {
       {notifications.isError && (
         <ErrorState error={notifications.error} onRetry={() => void notifications.refetch()} />
       )}
-      {notifications.isSuccess && rows.length === 0 && <EmptyState text={t(`notifications.empty_${list}`)} />}
+      {notifications.isSuccess && rows.length === 0 && (
+        <EmptyState text={t(`notifications.empty_${list}`)} guide="documents-notifications" />
+      )}
       {rows.length > 0 && (
         <>
           <ul className={rowClasses.list} aria-label={t("notifications.list_label", { count: total })}>

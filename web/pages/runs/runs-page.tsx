@@ -7,7 +7,7 @@ import { api } from "../../api/client.ts";
 import { useLogChanges } from "../../api/log-changes.ts";
 import { createRefresher } from "../../api/refresher.ts";
 import { isFinished, type Run } from "../../api/runs.ts";
-import { Button } from "../../components/button.tsx";
+import { Button, ButtonLink } from "../../components/button.tsx";
 import { CopyCommand } from "../../components/copy-command.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
@@ -171,7 +171,14 @@ function Runs({ list, isOld, runs, pagination, hasFilter, page, hrefOfPage }: Ru
       return next;
     });
   }, []);
-  if (runs.length === 0) return <EmptyState text={t(hasFilter ? "runs.empty_found" : "runs.empty")} />;
+  if (runs.length === 0)
+    return (
+      <EmptyState
+        text={t(hasFilter ? "runs.empty_found" : "runs.empty")}
+        action={!hasFilter && <ButtonLink href="/workflows">{t("navigation.workflows")}</ButtonLink>}
+        guide="runs"
+      />
+    );
   return (
     <>
       <div role="status" className={runsClasses.new}>

@@ -70,6 +70,7 @@ export function SchedulesPage(): ReactNode {
       {schedules.isSuccess && schedules.data.data.length === 0 && (
         <EmptyState
           text={t(type === undefined ? "schedules.empty" : "schedules.empty_found")}
+          guide="triggers"
           action={
             type === undefined && (
               <ButtonLink href="/new-workflow" variant="default">

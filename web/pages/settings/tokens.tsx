@@ -41,7 +41,9 @@ export function Tokens(): ReactNode {
   return (
     <div className={classes.section}>
       <TokenForm />
-      {tokens.isSuccess && rows.length === 0 && <EmptyState text={t("settings.tokens_none")} />}
+      {tokens.isSuccess && rows.length === 0 && (
+        <EmptyState text={t("settings.tokens_none")} guide="documents-people-and-tokens" />
+      )}
       {rows.length > 0 && (
         <table className={classes.table}>
           <thead>

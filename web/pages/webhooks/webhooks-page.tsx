@@ -66,6 +66,7 @@ export function WebhooksPage(): ReactNode {
       {webhooks.isSuccess && rows.length === 0 && (
         <EmptyState
           text={t("webhooks.empty")}
+          guide="triggers#webhook-triggers"
           action={
             <div className={ownClasses.example}>
               <pre className={ownClasses.code}>{TRIGGER}</pre>

@@ -24,7 +24,7 @@ export function WorkflowTriggers({ workflow }: { readonly workflow: string }): R
   if (triggers.data === undefined)
     return triggers.isError && <ErrorState error={triggers.error} onRetry={() => void triggers.refetch()} />;
   const { data } = triggers.data;
-  if (data.length === 0) return <EmptyState text={t("workflow.no_triggers")} />;
+  if (data.length === 0) return <EmptyState text={t("workflow.no_triggers")} guide="triggers" />;
   return (
     <ul className={classes.triggers}>
       {data.map((schedule) => (

@@ -61,6 +61,7 @@ export function WorkflowsPage(): ReactNode {
         <EmptyState
           text={t(hasFilter ? "workflows.empty_found" : "workflows.empty")}
           action={hasFilter ? undefined : create}
+          guide="workflows"
         />
       )}
       {workflows.isSuccess && workflows.data.data.length > 0 && (

@@ -1,0 +1,101 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "@playwright/test";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { TestServer } from "../../lib/testing/test-server.ts";
+import { launchChromium, logIn, startWebServer } from "./web-server.ts";
+
+const WAIT = { timeout: 15_000 };
+
+let browser: Browser;
+let server: TestServer;
+const problems: string[] = [];
+
+beforeAll(async () => {
+  server = await startWebServer();
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.[Symbol.asyncDispose]();
+});
+afterEach(() => {
+  expect(problems.splice(0)).toEqual([]);
+});
+
+async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  context.setDefaultTimeout(WAIT.timeout);
+  context.on("weberror", (error) => problems.push(String(error.error())));
+  context.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) problems.push(message.text());
+  });
+  return context;
+}
+
+const violationsOf = async (page: Page): Promise<string[]> =>
+  (await new AxeBuilder({ page }).analyze()).violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${html}`),
+  );
+
+test.each(["light", "dark"] as const)(
+  "the help menu has guides, shortcuts and the version, by keyboard: %s",
+  async (colorScheme) => {
+    const page = await logIn(server, await openContext({ colorScheme }));
+    const help = page.getByRole("button", { name: "Help" });
+    await help.press("Enter");
+    await page.getByRole("menuitem", { name: "API reference" }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole("menuitem", { name: "About Weft" }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "About Weft" });
+    await dialog.getByText(/^Version \d/).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await expect.poll(() => help.evaluate((element) => element === document.activeElement)).toBe(true);
+    await help.press("Enter");
+    await page.getByRole("menuitem", { name: "Keyboard shortcuts" }).press("Enter");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  },
+);
+
+test.each(["light", "dark"] as const)(
+  "an empty list leads to its guide, and a guide to others: %s",
+  async (colorScheme) => {
+    const page = await logIn(server, await openContext({ colorScheme }));
+    await page.goto(`${server.url}/webhooks`);
+    await page.getByRole("link", { name: "Read the guide" }).press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Triggers" }).waitFor();
+    expect(new URL(page.url()).hash).toBe("#webhook-triggers");
+    await expect
+      .poll(() => page.getByRole("heading", { name: "Webhook triggers" }).boundingBox())
+      .toMatchObject({ y: expect.toSatisfy((y: number) => y >= 0 && y < 200) });
+    expect(await violationsOf(page)).toEqual([]);
+    await page
+      .getByRole("navigation", { name: "Guides" })
+      .getByRole("link", { name: "The web interface" })
+      .click();
+    await page.getByRole("heading", { level: 1, name: "The web interface" }).waitFor();
+    await expect
+      .poll(() =>
+        page
+          .locator("article img")
+          .first()
+          .evaluate((image: HTMLImageElement) => image.naturalWidth),
+      )
+      .toBeGreaterThan(0);
+    await page.getByRole("article").getByRole("link", { name: "identity provider" }).click();
+    await page.waitForURL("**/guide/documents-login-with-oidc");
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "The web interface" }).waitFor();
+  },
+);
+
+test("a guide is shown without a session, and an unknown one is not found", async () => {
+  const page = await (await openContext()).newPage();
+  await page.goto(server.url);
+  await page.getByRole("link", { name: "Read the guide" }).click();
+  await page.getByRole("heading", { level: 1, name: "Tour" }).waitFor();
+  await page.goto(`${server.url}/guide/nothing`);
+  await page.getByRole("heading", { name: "Not found" }).waitFor();
+});
