@@ -8,9 +8,9 @@ import { setFavorite, useDocumentChange } from "../../api/document-changes.ts";
 import { type Document, documentPath } from "../../api/documents.ts";
 import { IconButton } from "../../components/icon-button.tsx";
 import listClasses from "../../components/list.module.css";
+import { RestoreButton } from "../../components/restore-button.tsx";
 import { Time } from "../../components/time.tsx";
 import { DocumentMenu } from "../../document-menu/load-document-menu.tsx";
-import { RestoreButton } from "../../components/restore-button.tsx";
 
 const ICON_SIZE = 18;
 const DAY_MS = 86_400_000;
