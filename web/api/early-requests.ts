@@ -26,7 +26,14 @@ export function requestEarly(requests: readonly EarlyRequest[]): void {
     response.catch(() => undefined);
     responses.set(keyOf(method, location.origin + path), response);
   }
-  setTimeout(() => responses.clear(), AGE_MAX_MS);
+  setTimeout(discardUnread, AGE_MAX_MS);
+}
+
+/** An unread response would keep its request open. */
+function discardUnread(): void {
+  for (const response of responses.values())
+    response.then(({ body }) => body?.cancel()).catch(() => undefined);
+  responses.clear();
 }
 
 /** The response to a request that was sent early. Undefined if it was not sent early, or if its response was used. */
