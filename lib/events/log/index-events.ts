@@ -22,7 +22,7 @@ const UNPROCESSED_TERM = termOf(UNPROCESSED.field, UNPROCESSED.value);
 const UNPROCESSED_MS = 5_000;
 /** Changes of records per transaction, each with a write. */
 const CHANGES_AT_ONCE = 30;
-/** Tail items of several records per transaction, each with a condition check. */
+/** Tail items of several records per transaction, each with a condition check, where one is needed. */
 const TOGETHER_AT_ONCE = 30;
 
 export type IndexDeps = Pick<Ports, "tables" | "clock"> & {
@@ -131,16 +131,19 @@ async function indexSome(
     ({ event, tail }) =>
       event.processed || (tail.number === undefined && (isMoreWaiting || !isSoonProcessed(deps, event))),
   );
+  // See `addedOnce`.
+  const isChecked = deps.tables.partitionLimits !== true;
   const together = new Set<TailItem>();
   const counted = new Set<string>();
   const fresh: Pending[] = [];
   for (const { event, tail } of open) {
     if (tail.number !== undefined) continue;
     const keys = new Set([...counted, ...(count?.keysOf(event) ?? [])]);
-    if (tail.ids !== undefined && !together.has(tail) && together.size === TOGETHER_AT_ONCE) break;
+    const isTogether = isChecked && tail.ids !== undefined;
+    if (isTogether && !together.has(tail) && together.size === TOGETHER_AT_ONCE) break;
     // Later records may not be numbered before this one.
     if (keys.size > (count?.keysMax ?? 0)) break;
-    if (tail.ids !== undefined) together.add(tail);
+    if (isTogether) together.add(tail);
     for (const key of keys) counted.add(key);
     fresh.push({ event, tail });
   }
@@ -188,7 +191,7 @@ function addedOnce(
   fresh: readonly Pending[],
   mergedBefore: number,
 ): Partial<IndexBatch> {
-  // A check of each record takes two writes of its partition.
+  // A check takes two writes of its partition.
   if (tables.partitionLimits === true) return { mergedBefore };
   const alone = new Set(
     fresh.filter(({ tail }) => tail.ids === undefined).map(({ event }) => event.event_id),

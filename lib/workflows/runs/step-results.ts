@@ -13,10 +13,11 @@ import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable
 
 export const STEPS_LIST = "steps";
 const LIST = STEPS_LIST;
-/** Steps that one transaction indexes, and rows that are read together for a page. */
-const STEPS_AT_ONCE = 200;
+/** Steps that one transaction indexes. */
+const STEPS_AT_ONCE = 250;
 /** Runs whose steps one transaction indexes, with one write each. */
-const RUNS_AT_ONCE = 50;
+const RUNS_AT_ONCE = 80;
+/** Rows that are read together for a page. */
 const READ_PAGE = 100;
 /** Separates the run id from the step key. */
 const SEPARATOR = "\n";
