@@ -16,6 +16,7 @@ import {
   type EventDeps,
   type EventDraft,
   emitEvents,
+  MATCH_WRITES_MAX,
   recordWrites,
 } from "./publish.ts";
 import { redactJsonText } from "./redact-json.ts";
@@ -126,7 +127,8 @@ async function writesAtMost(
   return drafts.map((draft, at) => {
     const fires = triggers[at] ?? 0;
     // Its own tail item, the claims of its triggers, and the event about runs that may not start.
-    return 1 + (fires === 0 ? 0 : 2 + fires) + effects.writesAtMost(draft);
+    const claims = Math.min(fires, MATCH_WRITES_MAX);
+    return 1 + (fires === 0 ? 0 : 2 + claims) + effects.writesAtMost(draft);
   });
 }
 

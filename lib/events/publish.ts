@@ -58,7 +58,13 @@ export interface MatchResult {
   readonly writes: readonly Write[];
 }
 
-/** Finds the triggers that an event fires. `earlier` are writes of the same transaction. */
+/** The most writes of matches in one transaction: the rest of it must fit, too. */
+export const MATCH_WRITES_MAX = 40;
+
+/**
+ * Finds the triggers that an event fires. `earlier` are writes of other matches in the same transaction; with them,
+ * there are at most `MATCH_WRITES_MAX`.
+ */
 export interface Matcher {
   match(event: EventDraft, earlier: readonly Write[]): Promise<MatchResult>;
   /**

@@ -9,6 +9,13 @@ export interface Match {
   readonly schedule?: string;
   /** The trigger's type, if it is not an event trigger; its fire count is updated too. */
   readonly type?: "cron" | "watch" | "manual" | "webhook";
+  /** The key to claim with the run, if it was not claimed with the event: of two events, the one that claims it fires. */
+  readonly claim?: MatchClaim;
+}
+
+/** A key of an event for a trigger, and for how long it stays claimed, milliseconds. */
+export interface MatchClaim extends Key {
+  readonly windowMs: number;
 }
 
 /** An event in the log. Seed: workflow 2.3; further fields are Weft's own. */

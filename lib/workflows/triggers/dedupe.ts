@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { parseDuration } from "../../durations.ts";
+import type { MatchClaim } from "../../events/log/table.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
 import { parseTemplate } from "../expressions/parse.ts";
@@ -14,22 +15,29 @@ const FORGOTTEN_MAX = 5_000;
 
 export type Claim = { readonly taken: true } | { readonly taken: false; readonly write?: Write };
 
-/**
- * Claims an event's key within the trigger's window, which starts with the first event with this key. Returns whether
- * the key was claimed before, or else the write that claims it, for the event's own transaction: its condition fails if
- * another event was faster. `earlier` are the other writes of that transaction. Keys are per trigger. Reference 4.
- */
-export async function claimKey(
-  deps: Pick<Ports, "tables" | "clock">,
+/** What an event claims for a trigger; undefined if the trigger fires for each event. Keys are per trigger. Reference 4. */
+export function claimOf(
   scheduleId: string,
   trigger: Pick<EventTrigger, "dedupe_key" | "dedupe_window">,
   values: EventValues,
-  earlier: readonly Write[],
-): Promise<Claim> {
+): MatchClaim | undefined {
   const { text, windowMs } = eventDedupeKey(trigger, values);
-  return text === ""
-    ? { taken: false }
-    : claimOnce(deps, onceKey(scheduleId, hashOf(text)), windowMs, earlier);
+  return text === "" ? undefined : { ...onceKey(scheduleId, hashOf(text)), windowMs };
+}
+
+/**
+ * Claims an event's key within the trigger's window, which starts with the first event with this key. Returns whether
+ * the key was claimed before, or else the write that claims it, for the event's own transaction or that of its run: its
+ * condition fails if another event was faster. `earlier` are the other writes of that transaction.
+ */
+export async function claimKey(
+  deps: Pick<Ports, "tables" | "clock">,
+  claim: MatchClaim | undefined,
+  earlier: readonly Write[] = [],
+): Promise<Claim> {
+  if (claim === undefined) return { taken: false };
+  const { pk, sk, windowMs } = claim;
+  return claimOnce(deps, { pk, sk }, windowMs, earlier);
 }
 
 /** The key of an event for a trigger, empty if it has none, and the length of the trigger's window in milliseconds. */

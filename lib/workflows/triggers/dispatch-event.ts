@@ -6,10 +6,14 @@ import { type ConductDeps, logFailedRun } from "../runs/conduct.ts";
 import { createStarted, type WithCreation } from "../runs/create-started.ts";
 import { runKey, runsTable } from "../runs/table.ts";
 import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
+import { claimKey } from "./dedupe.ts";
 import { composeMatchedRun, type MatchedRunDeps, runIdOf, scheduleIdOf } from "./matched-run.ts";
 import { countWrite, isCounted, isCountedWithIndex } from "./start-counter.ts";
 
 export type DispatchDeps = MatchedRunDeps & ConductDeps;
+
+/** Matches whose runs are created together where a request takes longer than its work. */
+const MATCHES_AT_ONCE = 10;
 
 /**
  * Starts the runs that an event matched when it was recorded, each once even if the event is redelivered, and marks the
@@ -22,10 +26,16 @@ export async function dispatchEvent(deps: DispatchDeps, eventId: string): Promis
   const end = { writes, publish: [processedEntry(eventId)] };
   if (!event.processed) {
     const text = await eventData(deps, event);
-    for (const [at, match] of event.matches.entries()) {
-      const isLast = at === event.matches.length - 1;
-      const isEnded = await startMatch(deps, event, match, text, isLast ? end : NOTHING);
-      if (isLast && isEnded) return;
+    const atOnce = deps.tables.partitionLimits === true ? MATCHES_AT_ONCE : 1;
+    for (let at = 0; at < event.matches.length; at += atOnce) {
+      const some = event.matches.slice(at, at + atOnce);
+      const more = some.length === 1 && at + 1 === event.matches.length ? end : NOTHING;
+      const outcomes = await Promise.allSettled(
+        some.map((match) => startMatch(deps, event, match, text, more)),
+      );
+      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+      const [first] = outcomes;
+      if (more === end && first?.status === "fulfilled" && first.value) return;
     }
   }
   await deps.outbox.commit(end);
@@ -33,13 +43,13 @@ export async function dispatchEvent(deps: DispatchDeps, eventId: string): Promis
 
 const NOTHING: WithCreation = { writes: [], publish: [] };
 
-/** Creates the run of a match. Returns whether `more` was committed with it. */
+/** Creates the run of a match. Returns whether `end` was committed with it. */
 async function startMatch(
   deps: DispatchDeps,
   event: StoredEvent,
   match: Match,
   text: string,
-  more: WithCreation,
+  end: WithCreation,
 ): Promise<boolean> {
   const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleIdOf(match)));
   // A schedule created by request no longer fires once it is deleted; a trigger of a file fires as it was when it
@@ -54,12 +64,19 @@ async function startMatch(
     const { commit, run } = composed;
     const isCountedHere = isCounted(match) && !isCountedWithIndex(event) && row !== undefined;
     const counted = isCountedHere ? [countWrite(row.schedule_id, [event])] : [];
-    if (await createStarted(deps, composed, { ...more, writes: [...counted, ...more.writes] })) return true;
+    const claim = await claimKey(deps, match.claim);
+    // By an earlier event, or with the run of this one.
+    if (claim.taken) return false;
+    const claims = claim.write === undefined ? [] : [claim.write];
+    const more = { ...end, writes: [...claims, ...counted, ...end.writes] };
+    if (await createStarted(deps, composed, more)) return true;
+    const claimed = [...commit.writes, ...claims];
     // If the run was already created, the conditions fail and nothing changes.
-    let { ok } = await deps.outbox.commit({ ...commit, writes: [...commit.writes, ...counted] });
+    let { ok } = await deps.outbox.commit({ ...commit, writes: [...claimed, ...counted] });
     if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined) {
-      // The row was deleted meanwhile, or another event claimed a key of an event that the failed run generates.
-      ({ ok } = await deps.outbox.commit(commit));
+      // The row was deleted meanwhile, or another event claimed a key of this one or of an event that the failed run
+      // generates.
+      ({ ok } = await deps.outbox.commit({ ...commit, writes: claimed }));
       if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined)
         throw new Error(`recording the run of event ${event.event_id} failed and will be retried`);
     }

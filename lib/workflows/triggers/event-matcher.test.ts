@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
+import { emitTogether } from "../../events/emit-together.ts";
 import { emitEvents } from "../../events/publish.ts";
 import type { ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
@@ -11,6 +12,7 @@ import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.t
 import { listReceiverWorkflows } from "../event-receiver/receiver.ts";
 import { scheduleKey, schedulesTable, triggerStateTable } from "../store/trigger-tables.ts";
 import { deleteExpiredClaims } from "./dedupe.ts";
+import { dispatchEvent } from "./dispatch-event.ts";
 
 let test: TestDeps;
 let scripts: ScriptRequest[];
@@ -114,6 +116,34 @@ describe("a deduplication key", () => {
     const records = await emitEvents(test.deps, [draft, draft, draft]);
     expect(records.map(({ matches }) => matches.length)).toEqual([1, 0, 0]);
     expect((await readLog(test.deps, { topic: "custom.x" })).total).toBe(15);
+  });
+
+  it("is claimed with the run if the event matches more triggers than fit into its transaction", async () => {
+    const names = ["v", "w"];
+    const triggers = Array.from(
+      { length: 60 },
+      (_, at) => `  - {name: t${at}, type: event, topic: custom.x, dedupe_key: "{{event.data.host}}"}`,
+    );
+    for (const name of names)
+      await storeWorkflow(
+        test.deps,
+        `name: ${name}\ntriggers:\n${triggers.join("\n")}\nsteps:\n  - {name: one, type: function, function: "1"}\n`,
+      );
+    const draft = { topic: "custom.x", source: "api", data: { host: "a" } };
+    const records = await emitEvents(test.deps, [draft]);
+    await emitTogether(test.deps, [draft, draft]);
+    const event = records[0]?.event_id ?? "";
+    await Promise.all([dispatchEvent(test.deps, event), dispatchEvent(test.deps, event)]);
+    await test.drain();
+    const runs = await readRuns(test.deps);
+    expect(new Set(runs.map((run) => `${run.workflow_name} ${run.trigger_name}`)).size).toBe(120);
+    expect(runs).toHaveLength(120);
+    const keys = names.flatMap((name) => triggers.map((_, at) => scheduleKey(`sch_${name}:t${at}`)));
+    const rows = await test.deps.tables.batchGet(schedulesTable, keys);
+    expect(rows.map(({ run_count }) => run_count)).toEqual(keys.map(() => 1));
+    await emitEvents(test.deps, [draft]);
+    await test.drain();
+    expect(await readRuns(test.deps)).toHaveLength(120);
   });
 
   it("survives a restart, and is deleted after its window", async () => {

@@ -1,10 +1,10 @@
 import type { Match } from "../../events/log/table.ts";
-import type { EventDraft, Matcher, MatchResult } from "../../events/publish.ts";
+import { type EventDraft, MATCH_WRITES_MAX, type Matcher, type MatchResult } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { RunBudget } from "../runs/run-budget.ts";
 import type { CatalogReader, ReadyTrigger } from "../store/catalog.ts";
-import { claimKey } from "./dedupe.ts";
+import { claimKey, claimOf } from "./dedupe.ts";
 import { FILTERS_MS, findFailedFilter, type ScriptDeps } from "./event-filters.ts";
 import type { RateBreaker } from "./rate-breaker.ts";
 import type { EventValues } from "./trigger-input.ts";
@@ -59,14 +59,16 @@ async function fired(
   const matches: Match[] = [];
   const passed = await filtered(deps, fitting, values, notes);
   for (const { scheduleId, spec, matches: _, ...match } of passed) {
-    const claim = await claimKey(deps, scheduleId, spec, values, [...earlier, ...writes]);
+    const key = claimOf(scheduleId, spec, values);
+    const claim = await claimKey(deps, key, [...earlier, ...writes]);
     if (claim.taken) continue;
     if (!(await breaker.take(scheduleId))) {
       notes.push(`${rateNote(match)}${breaker.reason}`);
       continue;
     }
-    if (claim.write !== undefined) writes.push(claim.write);
-    matches.push(match);
+    const isLater = claim.write !== undefined && earlier.length + writes.length >= MATCH_WRITES_MAX;
+    if (claim.write !== undefined && !isLater) writes.push(claim.write);
+    matches.push(isLater && key !== undefined ? { ...match, claim: key } : match);
   }
   return { matches, notes, writes };
 }

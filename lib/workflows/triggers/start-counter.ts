@@ -9,9 +9,12 @@ import { scheduleIdOf } from "./matched-run.ts";
 /** Matches of an event that are counted with its addition to the index, which has room for few writes. */
 const COUNTED_MAX = 20;
 
-/** Whether the indexer counts the starts of an event's triggers; those of others are counted with each run. */
+/**
+ * Whether the indexer counts the starts of an event's triggers. Those of others are counted with each run, as are those
+ * that fire only if their run claims a key.
+ */
 export const isCountedWithIndex = ({ matches }: Pick<IndexableEvent, "matches">): boolean =>
-  matches.length <= COUNTED_MAX;
+  matches.length <= COUNTED_MAX && matches.every(({ claim }) => claim === undefined);
 
 /** Fires of other types are counted in the transactions of their events. */
 export const isCounted = ({ type }: Match): boolean => type === undefined;
