@@ -6,7 +6,7 @@ const DELAY_S = 1;
 const DELAY_PER_MB_S = 2;
 const DELAY_MAX_S = 30;
 /** Documents that a process requests to be indexed per second: if more are edited at the same time, each waits longer. */
-const PER_SECOND = 10;
+const PER_SECOND = 50;
 /** How much earlier than requested a message may arrive, milliseconds. */
 const MARGIN_MS = 200;
 
