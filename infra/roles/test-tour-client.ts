@@ -76,15 +76,19 @@ export function createClient({ url, token }: Pick<Installation, "url" | "token">
   };
 }
 
-const POLL_MS = 50;
-const TIMEOUT_MS = 180_000;
+const FIRST_POLL_MS = 50;
+const LAST_POLL_MS = 1_000;
+const TIMEOUT_MS = 240_000;
 
-/** Waits until a check returns true. Throws with its description. */
+/**
+ * Waits until a check returns true. Throws with its description. Checks, some of which run a whole sweep, become rarer:
+ * on a busy machine they would delay what they wait for.
+ */
 export async function waitUntil(what: string | (() => string), check: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + TIMEOUT_MS;
-  while (!(await check())) {
+  for (let pause = FIRST_POLL_MS; !(await check()); pause = Math.min(pause * 1.5, LAST_POLL_MS)) {
     if (performance.now() > end)
       throw new Error(`waited ${TIMEOUT_MS} ms for ${typeof what === "string" ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

@@ -56,13 +56,17 @@ export async function rerunRuns(
   sweep: () => unknown,
 ): Promise<void> {
   const runs = "/automation/runs";
-  const statusOf = async (id: string): Promise<string> =>
-    (await client.send<{ data: Run }>("GET", `${runs}/${id}`)).data.status;
-  const waitForStatus = (id: string, status: string): Promise<void> =>
-    waitUntil(`run ${id} to be ${status}`, async () => {
-      await at.call("SweepFunction", sweep());
-      return (await statusOf(id)) === status;
-    });
+  const waitForStatus = (id: string, status: string): Promise<void> => {
+    let run: Run | undefined;
+    return waitUntil(
+      () => `a run to be ${status}: ${JSON.stringify(run)}`,
+      async () => {
+        await at.call("SweepFunction", sweep());
+        run = (await client.send<{ data: Run }>("GET", `${runs}/${id}`)).data;
+        return run.status === status;
+      },
+    );
+  };
   const start = async (body: object): Promise<string> =>
     (await client.send<Run>("POST", runs, { target: "somebody", ...body })).run_id;
 
