@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "./button.tsx";
 import classes from "./confirm-dialog.module.css";
 import { Dialog } from "./dialog.tsx";
@@ -9,29 +8,35 @@ interface Props {
   readonly title: string;
   /** What follows from it. */
   readonly children: ReactNode;
+  readonly cancel: string;
   /** A verb. */
-  readonly action: string;
+  readonly confirm: string;
   readonly isPending: boolean;
+  readonly onCancel: () => void;
   readonly onConfirm: () => void;
-  readonly onClose: () => void;
 }
 
 /** Asks before something that cannot be undone. Load it when it is needed. */
-export function ConfirmDialog({ title, children, action, isPending, onConfirm, onClose }: Props): ReactNode {
-  const { t } = useTranslation();
-  return (
-    <Dialog onClose={onClose} title={title}>
-      <div className={classes.question}>
-        <p>{children}</p>
-        <div className={classes.buttons}>
-          <Button variant="default" onClick={onClose}>
-            {t("confirm.keep")}
-          </Button>
-          <Button data-autofocus loading={isPending} onClick={onConfirm}>
-            {action}
-          </Button>
-        </div>
+export const ConfirmDialog = ({
+  title,
+  children,
+  cancel,
+  confirm,
+  isPending,
+  onCancel,
+  onConfirm,
+}: Props): ReactNode => (
+  <Dialog onClose={onCancel} title={title}>
+    <div className={classes.question}>
+      {children}
+      <div className={classes.buttons}>
+        <Button variant="default" onClick={onCancel}>
+          {cancel}
+        </Button>
+        <Button data-autofocus loading={isPending} onClick={onConfirm}>
+          {confirm}
+        </Button>
       </div>
-    </Dialog>
-  );
-}
+    </div>
+  </Dialog>
+);

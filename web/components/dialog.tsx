@@ -1,6 +1,6 @@
 import "../shell/dialog.css";
 import { Modal, type ModalProps } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Mantine } from "./mantine.tsx";
 
@@ -14,6 +14,15 @@ interface Props extends Pick<ModalProps, "returnFocus" | "size"> {
 /** A modal dialog. Load it when it is needed. */
 export function Dialog({ isOpen = true, ...props }: Props): ReactNode {
   const { t } = useTranslation();
+  // Mantine returns the focus only if the dialog stays in the page after it was closed.
+  const [opener] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      if (document.activeElement === document.body && opener instanceof HTMLElement)
+        opener.focus({ preventScroll: true });
+    },
+    [opener],
+  );
   return (
     <Mantine>
       <Modal

@@ -60,9 +60,9 @@ interface Props {
   readonly children: ReactElement<{ ref?: Ref<HTMLButtonElement> }>;
   readonly isOpen: boolean;
   readonly onOpenChange: (isOpen: boolean) => void;
-  /** Moves the document among those beside it, where that is known. */
   /** Whether the document is listed, and not shown: the menu then opens and shares it, too. */
   readonly isListed?: boolean;
+  /** Moves the document among those beside it, where that is known. */
   readonly moveBy?: { readonly up?: (() => void) | undefined; readonly down?: (() => void) | undefined };
   /** Called when the document was deleted or left. */
   readonly onGone?: () => void;
@@ -73,9 +73,7 @@ export function DocumentMenu(props: Props): ReactNode {
   const { document, isListed = false, moveBy, onGone } = props;
   const { t } = useTranslation();
   const [, navigate] = useLocation();
-  const [isMoving, setMoving] = useState(false);
-  const [isExporting, setExporting] = useState(false);
-  const [isSharing, setSharing] = useState(false);
+  const [asked, setAsked] = useState<"move" | "export" | "share">();
   const { move, dialog } = useMove();
   const button = useRef<HTMLButtonElement>(null);
   const [isReady, setReady] = useState(false);
@@ -84,6 +82,11 @@ export function DocumentMenu(props: Props): ReactNode {
     if (globalThis.document.activeElement === globalThis.document.body) button.current?.focus();
     setReady(true);
   }, []);
+  const closeDialog = (): void => {
+    setAsked(undefined);
+    // The item of the menu that opened it is gone.
+    button.current?.focus();
+  };
   const { isEnabled: canImport, choose } = useImport();
   const { id, abilities, is_favorite: isFavorite } = document;
   const title = document.title ?? t("app.untitled");
@@ -140,7 +143,7 @@ export function DocumentMenu(props: Props): ReactNode {
               >
                 {t("menu.open_tab")}
               </Menu.Item>
-              <Menu.Item leftSection={<IconUsers size={ICON_SIZE} />} onClick={() => setSharing(true)}>
+              <Menu.Item leftSection={<IconUsers size={ICON_SIZE} />} onClick={() => setAsked("share")}>
                 {t("menu.share")}
               </Menu.Item>
             </>
@@ -169,7 +172,7 @@ export function DocumentMenu(props: Props): ReactNode {
               {t("menu.duplicate")}
             </Menu.Item>
           )}
-          <Menu.Item leftSection={<IconDownload size={ICON_SIZE} />} onClick={() => setExporting(true)}>
+          <Menu.Item leftSection={<IconDownload size={ICON_SIZE} />} onClick={() => setAsked("export")}>
             {t("export.item")}
           </Menu.Item>
           {canImport && abilities.children_create && (
@@ -182,7 +185,7 @@ export function DocumentMenu(props: Props): ReactNode {
               <Menu.Divider />
               <Menu.Item
                 leftSection={<IconCornerDownRight size={ICON_SIZE} />}
-                onClick={() => setMoving(true)}
+                onClick={() => setAsked("move")}
               >
                 {t("menu.move")}
               </Menu.Item>
@@ -211,11 +214,11 @@ export function DocumentMenu(props: Props): ReactNode {
           )}
         </Menu.Dropdown>
       </Menu>
-      {isMoving && (
-        <MoveDialog document={document} onMove={(to) => move({ id, to })} onClose={() => setMoving(false)} />
+      {asked === "move" && (
+        <MoveDialog document={document} onMove={(to) => move({ id, to })} onClose={closeDialog} />
       )}
-      {isExporting && <ExportDialog document={document} onClose={() => setExporting(false)} />}
-      {isSharing && <ShareDialog document={document} onClose={() => setSharing(false)} />}
+      {asked === "export" && <ExportDialog document={document} onClose={closeDialog} />}
+      {asked === "share" && <ShareDialog document={document} onClose={closeDialog} />}
       {dialog}
     </Mantine>
   );

@@ -10,7 +10,7 @@ import { dataOf } from "../../client/api.ts";
 import { api } from "../api/client.ts";
 import type { Document } from "../api/documents.ts";
 import { Mantine } from "../components/mantine.tsx";
-import { takeFirst } from "../dialogs/take-first.ts";
+import { takeFirst } from "../shell/take-first.ts";
 import type { Place } from "./move-document.ts";
 
 const DEBOUNCE_MS = 150;

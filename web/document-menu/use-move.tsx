@@ -8,7 +8,7 @@ import { later } from "../components/later.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { endsAccesses, isSameTree, moveDocument, type Place } from "./move-document.ts";
 
-const ConfirmDialog = later(async () => (await import("../dialogs/confirm-dialog.tsx")).ConfirmDialog);
+const ConfirmDialog = later(async () => (await import("../components/confirm-dialog.tsx")).ConfirmDialog);
 
 interface Move {
   readonly id: string;
@@ -49,13 +49,14 @@ export function useMove(): { readonly move: (move: Move) => void; readonly dialo
   const dialog = asked !== undefined && (
     <ConfirmDialog
       title={t("move.own_accesses_title", { title: asked.document.title ?? t("app.untitled") })}
-      question={t("move.own_accesses")}
       cancel={t("move.cancel")}
       confirm={t("move.confirm")}
       isPending={apply.isPending}
       onCancel={() => setAsked(undefined)}
       onConfirm={() => apply.mutate(asked)}
-    />
+    >
+      <p>{t("move.own_accesses")}</p>
+    </ConfirmDialog>
   );
   return { move: begin.mutate, dialog };
 }

@@ -11,9 +11,9 @@ import { dataOf } from "../../client/api.ts";
 import { api } from "../api/client.ts";
 import { useCreateDocument } from "../api/documents.ts";
 import { Mantine } from "../components/mantine.tsx";
-import { takeFirst } from "../dialogs/take-first.ts";
 import { FoundDocumentView, pathOfFound } from "./found-document.tsx";
 import { NAVIGATION } from "./navigation.ts";
+import { takeFirst } from "./take-first.ts";
 
 const DOCUMENTS_MAX = 8;
 const DEBOUNCE_MS = 150;

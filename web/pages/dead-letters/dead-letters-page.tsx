@@ -23,7 +23,7 @@ import { showToast } from "../../components/toasts.tsx";
 import { DeadLetterPanel } from "./dead-letter-panel.tsx";
 import ownClasses from "./dead-letters.module.css";
 
-const ConfirmDialog = later(async () => (await import("../../dialogs/confirm-dialog.tsx")).ConfirmDialog);
+const ConfirmDialog = later(async () => (await import("../../components/confirm-dialog.tsx")).ConfirmDialog);
 
 const PAGE_SIZE = 50;
 /** How often the list is read again, milliseconds. */
@@ -179,18 +179,15 @@ function RedriveAll({ total }: { readonly total: number }): ReactNode {
       {isAsking && (
         <ConfirmDialog
           title={t("dead_letters.redrive_all")}
-          question={
-            <>
-              <p>{t("dead_letters.question", { count: total })}</p>
-              {redrive.progress !== undefined && <Progress {...redrive.progress} />}
-            </>
-          }
           cancel={t("app.cancel")}
           confirm={t("dead_letters.redrive_all")}
           isPending={redrive.isPending}
           onCancel={question.close}
           onConfirm={confirm}
-        />
+        >
+          <p>{t("dead_letters.question", { count: total })}</p>
+          {redrive.progress !== undefined && <Progress {...redrive.progress} />}
+        </ConfirmDialog>
       )}
     </>
   );

@@ -60,12 +60,13 @@ function CancelQuestion({ run, onClose }: QuestionProps): ReactNode {
   return (
     <ConfirmDialog
       title={t("run.cancel_question", { name: run.workflow_name })}
-      action={t("run.cancel")}
+      cancel={t("confirm.keep")}
+      confirm={t("run.cancel")}
       isPending={cancel.isPending}
+      onCancel={onClose}
       onConfirm={() => cancel.mutate(undefined, { onSettled: onClose })}
-      onClose={onClose}
     >
-      {t("run.cancel_hint")}
+      <p>{t("run.cancel_hint")}</p>
     </ConfirmDialog>
   );
 }

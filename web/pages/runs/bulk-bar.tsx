@@ -87,12 +87,13 @@ export function BulkBar({ ids, onSelectAll, onClear }: Props): ReactNode {
       {asked !== undefined && (
         <ConfirmDialog
           title={t(`runs.bulk_${asked}_question`, { count: ids.length })}
-          action={t(`runs.bulk_${asked}`)}
+          cancel={t("confirm.keep")}
+          confirm={t(`runs.bulk_${asked}`)}
           isPending={false}
+          onCancel={() => setAsked(undefined)}
           onConfirm={() => void run(asked)}
-          onClose={() => setAsked(undefined)}
         >
-          {t(`runs.bulk_${asked}_hint`)}
+          <p>{t(`runs.bulk_${asked}_hint`)}</p>
         </ConfirmDialog>
       )}
     </section>

@@ -12,7 +12,7 @@ import { showToast } from "../../components/toasts.tsx";
 import classes from "./settings.module.css";
 import { TokenForm } from "./token-form.tsx";
 
-const ConfirmDialog = later(async () => (await import("../../dialogs/confirm-dialog.tsx")).ConfirmDialog);
+const ConfirmDialog = later(async () => (await import("../../components/confirm-dialog.tsx")).ConfirmDialog);
 
 type Token = Schemas["AccessToken"];
 
@@ -86,13 +86,14 @@ export function Tokens(): ReactNode {
       {asked !== undefined && (
         <ConfirmDialog
           title={t("settings.token_revoke_named", { name: asked.name })}
-          question={t("settings.token_revoke_question")}
           cancel={t("settings.token_cancel")}
           confirm={t("settings.token_revoke")}
           isPending={revoke.isPending}
           onCancel={() => setAsked(undefined)}
           onConfirm={() => revoke.mutate(asked.id)}
-        />
+        >
+          <p>{t("settings.token_revoke_question")}</p>
+        </ConfirmDialog>
       )}
     </div>
   );

@@ -18,7 +18,9 @@ import {
   useThreadChange,
 } from "./threads.ts";
 
-const ConfirmDialog = later(async () => (await import("../../../dialogs/confirm-dialog.tsx")).ConfirmDialog);
+const ConfirmDialog = later(
+  async () => (await import("../../../components/confirm-dialog.tsx")).ConfirmDialog,
+);
 
 const ICON_SIZE = 16;
 const EMOJIS = ["👍", "❤️", "🎉", "😄", "👀"];
@@ -137,20 +139,17 @@ function DeleteButton({ id, thread, comment, onDeleted }: Omit<Props, "canViewAc
       {isAsking && (
         <ConfirmDialog
           title={t("comments.delete_title")}
-          question={
-            <>
-              <p>{t(isLast ? "comments.delete_last" : "comments.delete_question")}</p>
-              <p className={classes.quote} dir="auto">
-                {textOfBody(comment.body)}
-              </p>
-            </>
-          }
           cancel={t("comments.cancel")}
           confirm={t("comments.delete_confirm")}
           isPending={remove.isPending}
           onCancel={asking.close}
           onConfirm={() => remove.mutate(undefined, { onSettled: asking.close })}
-        />
+        >
+          <p>{t(isLast ? "comments.delete_last" : "comments.delete_question")}</p>
+          <p className={classes.quote} dir="auto">
+            {textOfBody(comment.body)}
+          </p>
+        </ConfirmDialog>
       )}
     </>
   );

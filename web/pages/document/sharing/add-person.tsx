@@ -76,6 +76,8 @@ export function AddPerson({ document }: Props): ReactNode {
           onOptionSubmit={(label) => setChosen(userOf(label))}
           data={[...new Set(found.map(labelOf))]}
           filter={({ options }) => options}
+          // Escape would close the empty list, and not the dialog.
+          openOnFocus={false}
           data-autofocus
         />
         <RoleField
