@@ -1,9 +1,7 @@
 import { IconCopy } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
-import { copyText } from "./copy-text.ts";
+import { useCopy } from "./copy-text.ts";
 import { IconButton } from "./icon-button.tsx";
-import { showToast } from "./toasts.tsx";
 
 const ICON_SIZE = 16;
 
@@ -15,11 +13,9 @@ interface Props {
 
 /** A button that puts a text into the clipboard. */
 export function CopyTextButton({ text, label }: Props): ReactNode {
-  const { t } = useTranslation();
-  const copy = async (): Promise<void> =>
-    showToast(t((await copyText(text)) ? "copy.text_copied" : "copy.refused"));
+  const copy = useCopy();
   return (
-    <IconButton size="md" aria-label={label} title={label} onClick={() => void copy()}>
+    <IconButton size="md" aria-label={label} title={label} onClick={() => void copy(text)}>
       <IconCopy size={ICON_SIZE} stroke={1.75} aria-hidden />
     </IconButton>
   );

@@ -1,3 +1,6 @@
+import { useTranslation } from "react-i18next";
+import { showToast } from "./toasts.tsx";
+
 /** Puts a text into the clipboard. Resolves with whether the browser allowed it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
@@ -6,6 +9,12 @@ export async function copyText(text: string): Promise<boolean> {
   } catch {
     return copyBySelection(text);
   }
+}
+
+/** Returns a function that puts a text into the clipboard, and says whether the browser allowed it. */
+export function useCopy(): (text: string) => Promise<void> {
+  const { t } = useTranslation();
+  return async (text) => showToast(t((await copyText(text)) ? "copy.text_copied" : "copy.refused"));
 }
 
 /** For pages without https, where browsers have no clipboard. */

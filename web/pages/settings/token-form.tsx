@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { type FormEvent, type ReactNode, useId } from "react";
 import { useTranslation } from "react-i18next";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { useMe } from "../../api/me.ts";
 import { Button } from "../../components/button.tsx";
+import { useCopy } from "../../components/copy-text.ts";
 import { messageOf } from "../../components/error-state.tsx";
 import classes from "./settings.module.css";
 
@@ -17,7 +18,7 @@ export function TokenForm(): ReactNode {
   const { t } = useTranslation();
   const client = useQueryClient();
   const { data: me } = useMe();
-  const [isCopied, setCopied] = useState(false);
+  const copy = useCopy();
   const id = useId();
   const create = useMutation({
     mutationFn: (form: FormData) => {
@@ -28,15 +29,13 @@ export function TokenForm(): ReactNode {
             name: String(form.get("name")),
             email: String(form.get("email")),
             scopes: SCOPES.filter((scope) => form.has(scope)),
-            ...(until === "" ? {} : { expires_at: new Date(String(until)).toISOString() }),
+            // Until the end of that day where the user is.
+            ...(until === "" ? {} : { expires_at: new Date(`${until}T23:59:59`).toISOString() }),
           },
         }),
       );
     },
-    onSuccess: () => {
-      setCopied(false);
-      void client.invalidateQueries({ queryKey: ["tokens"] });
-    },
+    onSuccess: () => void client.invalidateQueries({ queryKey: ["tokens"] }),
   });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -84,11 +83,8 @@ export function TokenForm(): ReactNode {
           <div className={classes.token}>
             <p>{t("settings.token_shown")}</p>
             <code>{token}</code>
-            <Button
-              variant="default"
-              onClick={() => void navigator.clipboard.writeText(token).then(() => setCopied(true))}
-            >
-              {t(isCopied ? "settings.token_copied" : "settings.token_copy")}
+            <Button variant="default" onClick={() => void copy(token)}>
+              {t("settings.token_copy")}
             </Button>
           </div>
         )}
