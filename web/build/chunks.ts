@@ -11,7 +11,7 @@ const START =
 
 /** What most pages need. */
 const SHELL =
-  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|mantine|page-links|schedule|table|text-|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|help-button|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
+  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|mantine|page-links|schedule|table|text-|use-leave|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|help-button|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
 
 /** What shows the theme file of the operator. */
 const THEME = /\/web\/shell\/(?:brand|customization|footer|logo-of-theme|theme-fields)/;
@@ -22,9 +22,9 @@ const SIDE = /\/web\/(?:tree|transfer\/(?!export)|document-menu\/(?:move-documen
 /** Tables with their filters and pages. */
 const TABLE = /\/web\/components\/(?:filter-chips|page-links|table)\./;
 
-/** Packages that the editor shares with menus and with the editor of workflows. */
+/** What the editor shares with menus and with the editor of workflows. */
 const FLOATING = /\/node_modules\/@floating-ui\//;
-const KEYS = /\/node_modules\/w3c-keyname\//;
+const KEYS = /\/node_modules\/w3c-keyname\/|\/web\/components\/use-leave-warning/;
 
 /** The editor, which needs all of its packages at once. */
 const EDITOR = /\/web\/pages\/document\/document-page\.tsx/;

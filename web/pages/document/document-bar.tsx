@@ -6,19 +6,20 @@ import classes from "./document.module.css";
 import { type Participant, participantsOf } from "./participants.ts";
 import { SaveState } from "./save-state.tsx";
 import type { CollaborationState } from "./use-collaboration.ts";
+import type { TitleState } from "./use-title.ts";
 
 const SHOWN_MAX = 4;
 
 interface Props {
   readonly state: CollaborationState | undefined;
-  readonly isTitleSaved: boolean;
+  readonly title: TitleState;
   readonly awareness: Awareness | undefined;
   /** What can be done with the document. */
   readonly children?: ReactNode;
 }
 
 /** The way back, who is here, and whether everything is saved. */
-export function DocumentBar({ state, isTitleSaved, awareness, children }: Props): ReactNode {
+export function DocumentBar({ state, title, awareness, children }: Props): ReactNode {
   const { t } = useTranslation();
   const participants = useParticipants(awareness);
   const shown = participants.slice(0, SHOWN_MAX);
@@ -40,7 +41,7 @@ export function DocumentBar({ state, isTitleSaved, awareness, children }: Props)
           {participants.length > SHOWN_MAX && <li>+{participants.length - SHOWN_MAX}</li>}
         </ul>
       )}
-      <SaveState state={state} isTitleSaved={isTitleSaved} />
+      <SaveState state={state} title={title} />
       {children}
     </div>
   );

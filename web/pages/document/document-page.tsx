@@ -6,12 +6,14 @@ import { ApiFailure } from "../../../client/api.ts";
 import { type Document, documentIdOf, useDocument } from "../../api/documents.ts";
 import { useMe } from "../../api/me.ts";
 import { Button } from "../../components/button.tsx";
+import { useCopy } from "../../components/copy-text.ts";
 import { ErrorState } from "../../components/error-state.tsx";
 import { later } from "../../components/later.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
 import { useBusy } from "../../components/rest.ts";
 import { RestoreButton } from "../../components/restore-button.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useLeaveWarning } from "../../components/use-leave-warning.ts";
 import { useWindowTitle } from "../../components/window-title.ts";
 import { StatusPage } from "../../shell/status-page.tsx";
 import classes from "./document.module.css";
@@ -26,6 +28,7 @@ import { PresentButton } from "./presenter/present-button.tsx";
 import { RequestAccess } from "./sharing/request-access.tsx";
 import { useBlockTarget } from "./use-block-target.ts";
 import { useCollaboration } from "./use-collaboration.ts";
+import { useTitle } from "./use-title.ts";
 
 const VersionView = later(async () => (await import("./history/version-view.tsx")).VersionView);
 
@@ -109,10 +112,12 @@ interface UnsentProps {
 /** Offers the text of a content that was replaced before its changes were sent. */
 function UnsentText({ text, onDismiss }: UnsentProps): ReactNode {
   const { t } = useTranslation();
+  useLeaveWarning(true);
+  const copy = useCopy();
   return (
     <div role="alert" className={classes.unsent}>
       <p>{t("document.replaced_unsent")}</p>
-      <Button size="compact-sm" onClick={() => void navigator.clipboard.writeText(text)}>
+      <Button size="compact-sm" onClick={() => void copy(text)}>
         {t("document.copy_unsent")}
       </Button>
       <Button size="compact-sm" variant="default" onClick={onDismiss}>
@@ -129,7 +134,7 @@ interface CollaborativeProps extends OpenProps {
 function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProps): ReactNode {
   const { t } = useTranslation();
   const collaboration = useCollaboration({ record: document, user, onReplaced });
-  const [isTitleSaved, setTitleSaved] = useState(true);
+  const title = useTitle(document);
   const [editor, setEditor] = useState<DocumentEditor>();
   const [parameters] = useQueryParameters();
   const version = parameters.get("version");
@@ -138,6 +143,7 @@ function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProp
   const canEdit = document.abilities.partial_update;
   const client = useQueryClient();
   const isForbidden = collaboration?.state.isForbidden === true;
+  useLeaveWarning(!title.isSaved || (collaboration?.state.unsynced ?? 0) > 0);
   useEffect(() => {
     // Nothing else on the page may show the document, either.
     if (!isForbidden) return;
@@ -150,17 +156,13 @@ function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProp
   return (
     <div className={classes.layout} data-panel={panel.name}>
       <div>
-        <DocumentBar
-          state={collaboration?.state}
-          isTitleSaved={isTitleSaved}
-          awareness={collaboration?.provider.awareness}
-        >
+        <DocumentBar state={collaboration?.state} title={title} awareness={collaboration?.provider.awareness}>
           {editor !== undefined && <PresentButton document={document} editor={editor.blocks} />}
           <PanelButtons document={document} panel={panel} />
           <DocumentActions document={document} />
         </DocumentBar>
         <article className={classes.page}>
-          <DocumentTitle document={document} canEdit={canEdit} onSavedChange={setTitleSaved} />
+          <DocumentTitle title={title} canEdit={canEdit} />
           {isShown && version !== null && document.abilities.versions_retrieve && (
             <VersionView
               id={document.id}

@@ -1,69 +1,24 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { dataOf } from "../../../client/api.ts";
-import { api } from "../../api/client.ts";
-import type { Document } from "../../api/documents.ts";
-import { messageOf } from "../../components/error-state.tsx";
-import { showToast } from "../../components/toasts.tsx";
 import classes from "./document.module.css";
 import { joinTitle, splitTitle } from "./emoji/title-emoji.ts";
 import { TitleEmojiButton } from "./emoji/title-emoji-button.tsx";
+import type { Title } from "./use-title.ts";
 
-const DEBOUNCE_MS = 400;
 const LENGTH_MAX = 255;
 
 interface Props {
-  readonly document: Document;
+  readonly title: Title;
   readonly canEdit: boolean;
-  /** Whether the shown title is the stored one. */
-  readonly onSavedChange: (isSaved: boolean) => void;
 }
 
-/** The title, which is edited in place and saved when the typing pauses. */
-export function DocumentTitle({ document: { id, title }, canEdit, onSavedChange }: Props): ReactNode {
+/** The title, which is edited in place. */
+export function DocumentTitle({ title: { text, setText, leave }, canEdit }: Props): ReactNode {
   const { t } = useTranslation();
-  const client = useQueryClient();
-  const stored = title ?? "";
-  const [text, setText] = useState(stored);
-  const { mutate: save } = useMutation({
-    mutationFn: (newTitle: string) =>
-      dataOf(
-        api.PATCH("/api/v1.0/documents/{id}", {
-          params: { path: { id } },
-          body: { title: newTitle === "" ? null : newTitle, websocket: true },
-        }),
-      ),
-    onSuccess: (saved) => {
-      client.setQueryData(["document", id], saved);
-      void client.invalidateQueries({ queryKey: ["documents"] });
-    },
-    onError: (error) => showToast(`${t("error.action")}: ${messageOf(error, t)}`),
-  });
-  const isEdited = useRef(false);
-  useEffect(() => {
-    if (!isEdited.current) setText(stored);
-  }, [stored]);
-  const isSaved = text === stored;
-  useEffect(() => {
-    onSavedChange(isSaved);
-    if (isSaved || !isEdited.current) return;
-    const timer = setTimeout(() => save(text), DEBOUNCE_MS);
-    return () => clearTimeout(timer);
-  }, [text, isSaved, save, onSavedChange]);
   const { emoji, text: words } = splitTitle(text);
   return (
     <div className={classes.title}>
-      {canEdit && (
-        <TitleEmojiButton
-          emoji={emoji}
-          onChange={(next) => {
-            const changed = joinTitle(next, words);
-            setText(changed);
-            save(changed);
-          }}
-        />
-      )}
+      {canEdit && <TitleEmojiButton emoji={emoji} onChange={(next) => setText(joinTitle(next, words))} />}
       <h1>
         {canEdit ? (
           <textarea
@@ -74,15 +29,11 @@ export function DocumentTitle({ document: { id, title }, canEdit, onSavedChange 
             maxLength={LENGTH_MAX - emoji.length - 1}
             value={words}
             // biome-ignore lint/a11y/noAutofocus: a new document begins with its title
-            autoFocus={stored === ""}
-            onChange={({ currentTarget }) => {
-              isEdited.current = true;
-              setText(joinTitle(emoji, currentTarget.value.replaceAll("\n", " ")));
-            }}
-            onBlur={() => {
-              isEdited.current = false;
-              if (!isSaved) save(text);
-            }}
+            autoFocus={text === ""}
+            onChange={({ currentTarget }) =>
+              setText(joinTitle(emoji, currentTarget.value.replaceAll("\n", " ")))
+            }
+            onBlur={leave}
             onKeyDown={(event) => {
               if (event.key !== "Enter" && event.key !== "ArrowDown") return;
               event.preventDefault();
@@ -90,7 +41,7 @@ export function DocumentTitle({ document: { id, title }, canEdit, onSavedChange 
             }}
           />
         ) : (
-          <span dir="auto">{stored === "" ? t("app.untitled") : stored}</span>
+          <span dir="auto">{text === "" ? t("app.untitled") : text}</span>
         )}
       </h1>
     </div>

@@ -48,7 +48,7 @@ interface Options {
 
 /**
  * Keeps a document in sync while the page is open, and a copy of it on this device: it is shown at once, also without a
- * connection, and has what was not sent. The browser asks before it leaves the page with changes that are not saved.
+ * connection, and has what was not sent.
  */
 export function useCollaboration({ record, user, onReplaced }: Options): Collaboration | undefined {
   const { id } = record;
@@ -67,13 +67,15 @@ export function useCollaboration({ record, user, onReplaced }: Options): Collabo
       copy.current = local;
       local?.setRecord(record);
     };
-    const forget = (): void => {
+    const closeCopy = (): void => {
       copy.current?.close();
       copy.current = undefined;
-      void deleteLocalCopies(user, id);
     };
     const connect = (local: LocalCopy | undefined): void => {
-      if (isClosed) return;
+      if (isClosed) {
+        local?.close();
+        return;
+      }
       const { generation, unsent = 0 } = local ?? {};
       const connected = new WeftProvider({
         origin: location.origin,
@@ -107,10 +109,12 @@ export function useCollaboration({ record, user, onReplaced }: Options): Collabo
       connected.on("refused", (refusal) => change({ refusal }));
       connected.on("permissions", ({ canRead, canEdit }) => {
         change({ isForbidden: !canRead, isReadOnly: !canEdit });
-        if (!canRead) forget();
+        // The session may have ended: the copy stays until the server says that the user may not read the document.
+        if (!canRead) closeCopy();
       });
       connected.on("generation", () => {
-        forget();
+        closeCopy();
+        void deleteLocalCopies(user, id);
         onReplaced(document, connected.unsyncedChanges);
       });
       setOpened({ document, provider: connected });
@@ -119,17 +123,9 @@ export function useCollaboration({ record, user, onReplaced }: Options): Collabo
     return () => {
       isClosed = true;
       provider?.destroy();
-      copy.current?.close();
-      copy.current = undefined;
+      closeCopy();
       document.destroy();
     };
   }, [id, user]);
-  const hasUnsaved = state.unsynced > 0;
-  useEffect(() => {
-    if (!hasUnsaved) return;
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [hasUnsaved]);
   return opened === undefined ? undefined : { ...opened, state };
 }

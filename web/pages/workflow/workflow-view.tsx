@@ -20,6 +20,7 @@ import { PageHeader } from "../../components/page-header.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
 import { Time } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useLeaveWarning } from "../../components/use-leave-warning.ts";
 import type { CodeEditor } from "./code-editor.ts";
 import { type Outline, type OutlineStep, stepAt } from "./outline-steps.ts";
 import { ProblemList } from "./problem-list.tsx";
@@ -96,15 +97,11 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
   const startSave = (): void => {
     if ((isChanged || workflow === undefined) && !save.isPending) save.mutate(basedOn);
   };
+  const isUnsaved = isChanged && !save.isSuccess;
   useEffect(() => {
-    if (!isChanged || save.isSuccess) return;
-    drafts.set(name, { text, revision });
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
-    window.addEventListener("beforeunload", warn);
-    return () => {
-      window.removeEventListener("beforeunload", warn);
-    };
-  }, [isChanged, name, text, revision, save.isSuccess]);
+    if (isUnsaved) drafts.set(name, { text, revision });
+  }, [isUnsaved, name, text, revision]);
+  useLeaveWarning(isUnsaved);
   const onChange = (changed: string): void => {
     setText(changed);
     setPlan(undefined);

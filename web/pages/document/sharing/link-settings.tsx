@@ -1,11 +1,11 @@
 import { NativeSelect } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
-import { IconCheck, IconLink } from "@tabler/icons-react";
+import { IconLink } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { api } from "../../../api/client.ts";
 import { type Document, documentPath } from "../../../api/documents.ts";
 import { Button } from "../../../components/button.tsx";
+import { useCopy } from "../../../components/copy-text.ts";
 import { useOptimisticChange } from "../../../components/use-optimistic-change.ts";
 import classes from "./sharing.module.css";
 import { useSharingChange } from "./sharing-api.ts";
@@ -88,15 +88,14 @@ export function LinkSettings({ document }: Props): ReactNode {
 
 function CopyLink({ document }: Props): ReactNode {
   const { t } = useTranslation();
-  const { copied, copy } = useClipboard();
-  const Icon = copied ? IconCheck : IconLink;
+  const copy = useCopy();
   return (
     <Button
       variant="default"
-      leftSection={<Icon size={ICON_SIZE} aria-hidden />}
-      onClick={() => copy(location.origin + documentPath(document))}
+      leftSection={<IconLink size={ICON_SIZE} aria-hidden />}
+      onClick={() => void copy(location.origin + documentPath(document))}
     >
-      {t(copied ? "sharing.copied" : "sharing.copy")}
+      {t("sharing.copy")}
     </Button>
   );
 }
