@@ -18,12 +18,16 @@ interface Copy {
 
 /** The copies on this device; none if the browser has no storage for them. */
 export async function listCopies(): Promise<readonly Copy[]> {
-  const databases = await indexedDB.databases().catch(() => []);
-  return databases.flatMap(({ name = "" }) => {
-    const [prefix, user, id, generation] = name.split(":");
-    if (prefix !== PREFIX || user === undefined || id === undefined) return [];
-    return [{ name, user, id, generation: Number(generation) }];
-  });
+  try {
+    return (await indexedDB.databases()).flatMap(({ name = "" }) => {
+      const [prefix, user, id, generation] = name.split(":");
+      if (prefix !== PREFIX || user === undefined || id === undefined) return [];
+      return [{ name, user, id, generation: Number(generation) }];
+    });
+  } catch {
+    // Browsers of 2023 cannot list them.
+    return [];
+  }
 }
 
 /** Deletes those copies that fit. */

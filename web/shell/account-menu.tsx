@@ -1,17 +1,22 @@
 import "./menu.css";
 import { Menu } from "@mantine/core";
-import type { MouseEvent, ReactNode } from "react";
+import { type MouseEvent, type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../client/api.ts";
 import { useConfig } from "../api/config.ts";
-import { wipeLocalData } from "../api/local-data.ts";
+import { listCopies, wipeLocalData } from "../api/local-data.ts";
 import { useUserLanguage } from "../api/user-language.ts";
 import { setColorScheme } from "../color-scheme.ts";
+import { later } from "../components/later.tsx";
 import { Mantine } from "../components/mantine.tsx";
 import { useChosenColorScheme } from "../components/use-color-scheme.ts";
 import { LANGUAGES, type Language } from "../i18n/language.ts";
 import { AccountButton } from "./account-button.tsx";
 import { preventSilentLogin } from "./begin-login.ts";
+
+const LogoutDialog = later(async () => (await import("./logout-dialog.tsx")).LogoutDialog, {
+  texts: ["login"],
+});
 
 const WIDTH = 232;
 const LOGOUT = "/api/v1.0/logout/";
@@ -27,13 +32,17 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
   const setLanguage = useUserLanguage();
   const colorScheme = useChosenColorScheme();
   const { data: config } = useConfig();
+  const [unsent, setUnsent] = useState(0);
   /** Nothing about the user stays on the device. */
-  const logOut = (event: MouseEvent): void => {
-    event.preventDefault();
+  const logOut = (): void =>
     void wipeLocalData().finally(() => {
       if (config?.FRONTEND_SILENT_LOGIN_ENABLED) preventSilentLogin();
       location.assign(LOGOUT);
     });
+  const askToLogOut = async (): Promise<void> => {
+    const count = await countUnsent().catch(() => 0);
+    setUnsent(count);
+    if (count === 0) logOut();
   };
   return (
     <Mantine>
@@ -65,11 +74,26 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
             </Menu.RadioItem>
           ))}
           <Menu.Divider />
-          <Menu.Item component="a" href={LOGOUT} onClick={logOut}>
+          <Menu.Item
+            component="a"
+            href={LOGOUT}
+            onClick={(event: MouseEvent) => {
+              event.preventDefault();
+              void askToLogOut();
+            }}
+          >
             {t("app.log_out")}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {unsent > 0 && <LogoutDialog unsent={unsent} onCancel={() => setUnsent(0)} onConfirm={logOut} />}
     </Mantine>
   );
+}
+
+/** Number of documents with changes that were not sent. The code is loaded if this device has copies of documents. */
+async function countUnsent(): Promise<number> {
+  if ((await listCopies()).length === 0) return 0;
+  const { countUnsentDocuments } = await import("../pages/document/local-copy.ts");
+  return countUnsentDocuments();
 }

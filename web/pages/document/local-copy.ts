@@ -61,11 +61,23 @@ export async function keepLocalCopy(
 export async function readLocalRecord(user: string, id: string): Promise<Document | null> {
   const generation = await newestGeneration(user, id);
   if (generation === undefined) return null;
-  const content = new Y.Doc();
-  const persistence = await open(copyName(user, id, generation), content);
-  const record = (await persistence.get(RECORD)) as unknown;
-  await persistence.destroy();
+  const record = await readKey(copyName(user, id, generation), RECORD);
   return typeof record === "string" ? (JSON.parse(record) as Document) : null;
+}
+
+/** Number of documents with changes on this device that the server does not have. */
+export async function countUnsentDocuments(): Promise<number> {
+  const counts = await Promise.all((await listCopies()).map(({ name }) => readKey(name, UNSENT)));
+  return counts.filter((count) => typeof count === "number" && count > 0).length;
+}
+
+async function readKey(name: string, key: string): Promise<unknown> {
+  const persistence = await open(name, new Y.Doc());
+  try {
+    return await persistence.get(key);
+  } finally {
+    await persistence.destroy();
+  }
 }
 
 /** Deletes the copies of a document, such as after its access was revoked. */
@@ -75,10 +87,15 @@ export const deleteLocalCopies = (user: string, id: string): Promise<void> =>
 /** Rejects if the storage does not respond in time: a document does not wait for it. */
 async function open(name: string, content: Y.Doc): Promise<IndexeddbPersistence> {
   const persistence = new IndexeddbPersistence(name, content);
-  await Promise.race([
-    persistence.whenSynced,
-    new Promise((_resolve, reject) => setTimeout(() => reject(new Error("no storage")), OPEN_MS)),
-  ]);
+  try {
+    await Promise.race([
+      persistence.whenSynced,
+      new Promise((_resolve, reject) => setTimeout(() => reject(new Error("no storage")), OPEN_MS)),
+    ]);
+  } catch (error) {
+    persistence.destroy().catch(() => undefined);
+    throw error;
+  }
   return persistence;
 }
 

@@ -1,0 +1,186 @@
+import { type Browser, type BrowserContext, type Page, expect as playwrightExpect } from "@playwright/test";
+import { afterAll, beforeAll, onTestFinished, test } from "vitest";
+import type { TestServer } from "../../lib/testing/test-server.ts";
+import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
+
+/** A loaded machine is slow. */
+const expect = playwrightExpect.configure({ timeout: 45_000 });
+const DOCUMENTS = "/api/v1.0/documents/";
+
+let browser: Browser;
+let weft: TestServer;
+
+beforeAll(async () => {
+  [browser, weft] = await Promise.all([launchChromium(), startWebServer()]);
+  await createUser(weft, "ben@example.com", "Ben Ode");
+});
+afterAll(async () => {
+  await browser?.close();
+  await weft?.[Symbol.asyncDispose]();
+});
+
+async function newContext(): Promise<BrowserContext> {
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  return context;
+}
+
+const create = async (title: string): Promise<string> =>
+  (await callApi<{ id: string }>(weft, "POST", DOCUMENTS, { title })).id;
+const titleOf = async (id: string): Promise<string | null> =>
+  (await callApi<{ title: string | null }>(weft, "GET", `${DOCUMENTS}${id}/`)).title;
+const setLink = (id: string, reach: string, role: string): Promise<unknown> =>
+  callApi(weft, "PUT", `${DOCUMENTS}${id}/link-configuration/`, { link_reach: reach, link_role: role });
+const editorOf = (page: Page) => page.getByRole("textbox", { name: "Text of the document" });
+const titleField = (page: Page) => page.getByRole("textbox", { name: "Title" });
+const saveState = (page: Page) => page.locator("[data-save]");
+
+/** Opens a document, and types without a connection what is not sent. */
+async function typeOffline(page: Page, id: string): Promise<void> {
+  await page.goto(`${weft.url}/d/${id}`);
+  await editorOf(page).click();
+  await page.keyboard.type("Sent. ");
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  const copies = () => page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
+  await expect.poll(async () => (await copies()).some((name) => name?.includes(id))).toBe(true);
+  await page.context().setOffline(true);
+  await page.keyboard.type("Not sent.");
+  await expect(saveState(page)).toContainText(/Offline, \d+ changes? not sent/);
+}
+
+test("what was not sent when the session ended is sent after the next login; until then nothing is shown", async () => {
+  const id = await create("Night train");
+  const context = await newContext();
+  const page = await logIn(weft, context);
+  await typeOffline(page, id);
+  await callApi(weft, "DELETE", "/api/v1.0/users/me/sessions/");
+  await context.setOffline(false);
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await expect(page.getByText("Night train")).toHaveCount(0);
+  await expect(page.getByText("Not sent.")).toHaveCount(0);
+
+  const again = await logIn(weft, context);
+  await again.goto(`${weft.url}/d/${id}`);
+  await expect(editorOf(again)).toContainText("Sent. Not sent.");
+  await expect(saveState(again)).toHaveAttribute("data-save", "saved");
+  const other = await logIn(weft, await newContext());
+  await other.goto(`${weft.url}/d/${id}`);
+  await expect(editorOf(other)).toContainText("Sent. Not sent.");
+});
+
+test("a logout that would delete what was not sent asks first", async () => {
+  const id = await create("Left open");
+  const context = await newContext();
+  const page = await logIn(weft, context);
+  await typeOffline(page, id);
+  await page.getByRole("main").getByRole("link", { name: "Documents" }).click();
+  await context.setOffline(false);
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByRole("menuitem", { name: "Log out" }).click();
+  const question = page.getByRole("dialog", { name: "Log out?" });
+  await expect(question).toContainText("1 document");
+  await question.getByRole("button", { name: "Stay signed in" }).click();
+  await page.goto(`${weft.url}/d/${id}`);
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByRole("menuitem", { name: "Log out" }).click();
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+});
+
+test("changes that the user may no longer save are reported as not saved", async () => {
+  const id = await create("Read only from now on");
+  await setLink(id, "authenticated", "editor");
+  const page = await logIn(weft, await newContext(), "ben@example.com");
+  await typeOffline(page, id);
+  await setLink(id, "authenticated", "reader");
+  await page.context().setOffline(false);
+  await expect(saveState(page)).toHaveText("Not saved: You may no longer edit this document.");
+});
+
+test("a title is saved although it ends with a space, the page is left at once, or there was no connection", async () => {
+  const id = await create("Draft");
+  const page = await logIn(weft, await newContext());
+  await page.getByRole("main").getByRole("link", { name: "Draft" }).click();
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  await titleField(page).fill("With a space ");
+  await expect.poll(() => titleOf(id)).toBe("With a space");
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+
+  await titleField(page).fill("Left at once");
+  await page.evaluate(() => history.back());
+  await expect.poll(() => titleOf(id)).toBe("Left at once");
+
+  await page.goto(`${weft.url}/d/${id}`);
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  await page.context().setOffline(true);
+  await titleField(page).fill("Without a connection");
+  await expect(saveState(page)).toHaveText(/^(?:Saving…|Offline, 1 change not sent)$/);
+  await page.context().setOffline(false);
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  expect(await titleOf(id)).toBe("Without a connection");
+});
+
+test("what is typed while a comment is sent stays", async () => {
+  const id = await create("Discussed");
+  const page = await logIn(weft, await newContext());
+  let send = (): void => undefined;
+  const isTyped = new Promise<void>((resolve) => {
+    send = resolve;
+  });
+  await page.route(/\/threads\/?$/, async (route) => {
+    if (route.request().method() === "POST") await isTyped;
+    await route.continue();
+  });
+  await page.goto(`${weft.url}/d/${id}?panel=comments`);
+  const field = page.getByRole("textbox", { name: "Add a comment" });
+  await field.fill("First.");
+  await field.press("Control+Enter");
+  await field.pressSequentially(" Second.");
+  send();
+  await expect(page.locator("[data-thread]").getByText("First.", { exact: true })).toBeVisible();
+  await expect(field).toHaveValue("First. Second.");
+});
+
+test("documents open in browsers that can neither parse addresses by URL.parse nor list databases", async () => {
+  const id = await create("In an older browser");
+  const context = await newContext();
+  await context.addInitScript(() => {
+    Reflect.deleteProperty(URL, "parse");
+    Reflect.deleteProperty(IDBFactory.prototype, "databases");
+  });
+  const page = await logIn(weft, context);
+  await expect(page.getByRole("treeitem", { name: "In an older browser" })).toBeVisible();
+  await page.goto(`${weft.url}/d/${id}`);
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  await page.getByRole("button", { name: "Help" }).click();
+  await expect(page.getByRole("menuitem", { name: "About Weft" })).toBeVisible();
+});
+
+test("the focus returns to the button of the menu from which a dialog was opened", async () => {
+  await create("Focused");
+  const page = await logIn(weft, await newContext());
+  const button = page.getByRole("main").getByRole("button", { name: "Actions for Focused" });
+  for (const [item, title] of [
+    ["Share", "Share"],
+    ["Export…", "Export Focused"],
+    ["Share", "Share"],
+  ] as const) {
+    await button.press("Enter");
+    await page.getByRole("menuitem", { name: item }).press("Enter");
+    await page.getByRole("dialog", { name: title }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+    await expect(button).toBeFocused();
+  }
+});
+
+test("the link of a document is copied where browsers have no clipboard, such as without https", async () => {
+  const id = await create("Copied");
+  const context = await newContext();
+  await context.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  const page = await logIn(weft, context);
+  await page.goto(`${weft.url}/d/${id}`);
+  await page.getByRole("button", { name: "Share" }).click();
+  await page.getByRole("button", { name: "Copy the link" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "Copied." })).toBeVisible();
+});
