@@ -21,9 +21,11 @@ export const isLinkDrag = ({ types }: DataTransfer): boolean => types.includes(T
 
 /** The id of the dropped document; undefined if the link leads to something else. */
 export function droppedDocument(transfer: DataTransfer): string | undefined {
-  const address = URL.parse(transfer.getData(TYPE).split(/\r?\n/)[0] ?? "");
-  if (address === null || address.origin !== location.origin) return undefined;
-  const name = /^\/d\/([^/]+)$/.exec(address.pathname)?.[1];
+  const address = transfer.getData(TYPE).split(/\r?\n/)[0] ?? "";
+  // `URL.parse` is missing in browsers of 2024.
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.origin !== location.origin) return undefined;
+  const name = /^\/d\/([^/]+)$/.exec(url.pathname)?.[1];
   return name === undefined ? undefined : documentIdOf(name);
 }
 
