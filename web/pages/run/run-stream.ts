@@ -109,8 +109,9 @@ export class RunStream {
     };
     source.onerror = () => {
       if (source.readyState === EventSource.CLOSED) {
-        // The server responded with an error, such as 429.
-        this.#timer ??= setTimeout(() => {
+        // The server responded with an error, such as 429: the browser does not connect again.
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => {
           this.#timer = undefined;
           this.#connect();
         }, REOPEN_MS);
