@@ -52,8 +52,9 @@ export function CommentForm({
     if (text.trim() === "" || isPending) return;
     onSubmit({ text: text.trim(), mentions }).then(
       () => {
-        setText("");
-        setMentions(NOBODY);
+        // What was typed in the meantime stays.
+        setText((current) => (current === text ? "" : current));
+        setMentions((current) => (current === mentions ? NOBODY : current));
       },
       // A toast says why.
       () => undefined,
