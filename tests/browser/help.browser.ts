@@ -91,6 +91,21 @@ test.each(["light", "dark"] as const)(
   },
 );
 
+test("a heading of a guide is reached each time, and an address that names none shows the guide", async () => {
+  const page = await logIn(server, await openContext());
+  await page.goto(`${server.url}/webhooks`);
+  const heading = page.getByRole("heading", { name: "Webhook triggers" });
+  for (const _time of ["first", "second"]) {
+    await page.getByRole("link", { name: "Read the guide" }).press("Enter");
+    await expect
+      .poll(() => heading.boundingBox())
+      .toMatchObject({ y: expect.toSatisfy((y: number) => y >= 0 && y < 200) });
+    await page.goBack();
+  }
+  await page.goto(`${server.url}/guide/tour#100%`);
+  await page.getByRole("heading", { level: 1, name: "Tour" }).waitFor();
+});
+
 test("a guide is shown without a session, and an unknown one is not found", async () => {
   const page = await (await openContext()).newPage();
   await page.goto(server.url);

@@ -91,6 +91,9 @@ test.each(["light", "dark"] as const)(
     await page.getByRole("heading", { level: 1, name: HOME }).waitFor();
     await page.getByRole("img", { name: "Garden club" }).waitFor();
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    await page.route("**/authenticate/**", (route) => route.abort(), { times: 1 });
+    await page.getByRole("button", { name: "Sign in" }).press("Enter");
+    await page.getByText("The server does not respond.").waitFor();
     await page.getByRole("button", { name: "Sign in" }).press("Enter");
     await page.getByText("This server has no identity provider").waitFor();
     await page.goto(`${themed.url}/runs`);

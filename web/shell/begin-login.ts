@@ -1,18 +1,22 @@
 import { queryOptions } from "@tanstack/react-query";
+import { ApiFailure } from "../../client/api.ts";
 
 const SILENT_LOGIN_KEY = "weft.silent_login";
 
 /**
  * The identity provider signs the user in, and leads back to the page that they asked for. A silent login shows nothing:
- * without a session at the provider, it leads back at once. Rejects if the server has no provider.
+ * without a session at the provider, it leads back at once. Rejects with the status 404 if the server has no provider.
  */
 export async function beginLogin({ isSilent = false } = {}): Promise<void> {
   const next = `${location.pathname}${location.search}`;
   const address = `/api/v1.0/authenticate/?next=${encodeURIComponent(next)}${isSilent ? "&silent=true" : ""}`;
   // Asked first, so that an error is shown on this page. A redirect cannot be read, only recognized.
-  const { type } = await fetch(address, { redirect: "manual" });
-  if (type !== "opaqueredirect") throw new Error("The server has no identity provider");
-  location.assign(address);
+  const response = await fetch(address, { redirect: "manual" });
+  if (response.type !== "opaqueredirect")
+    throw new ApiFailure(response.status, await response.json().catch(() => undefined));
+  // Back then leads to the page before this one.
+  if (isSilent) location.replace(address);
+  else location.assign(address);
 }
 
 /** A tab tries it once: not again after it has failed, and not after the user has logged out. */

@@ -103,7 +103,8 @@ export function Shell({ me, children }: Props): ReactNode {
     // Where a browser would put the focus after a link: at the beginning of the new page.
     if (!isFirstPage.current) main.current?.focus({ preventScroll: true });
     isFirstPage.current = false;
-    window.scrollTo(0, 0);
+    // The page leads to the place that the address names.
+    if (location.hash === "") window.scrollTo(0, 0);
   }, [path]);
   const side = (narrow: boolean, onNarrow?: () => void): ReactNode => (
     <SideBar me={me} isNarrow={narrow} onNarrow={onNarrow} onShortcuts={sheet.open} onSearch={palette.open} />

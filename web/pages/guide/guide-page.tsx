@@ -30,14 +30,19 @@ function GuideView({ guide }: { readonly guide: Guide }): ReactNode {
   );
 }
 
+/** The heading that the part of an address after `#` names: a letter is written as it is, or as `%` and its bytes. */
+function headingOf(hash: string): HTMLElement | undefined {
+  const ids = document.querySelectorAll<HTMLElement>("article [id]");
+  return [...ids].find(({ id }) => hash === `#${id}` || hash === `#${encodeURIComponent(id)}`);
+}
+
 function GuideText({ html }: { readonly html: string }): ReactNode {
   const [, navigate] = useLocation();
   const article = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another text is at another place
   useEffect(() => {
-    const id = decodeURIComponent(location.hash.slice(1));
-    if (id === "") window.scrollTo(0, 0);
-    else document.getElementById(id)?.scrollIntoView();
+    if (location.hash === "") window.scrollTo(0, 0);
+    else headingOf(location.hash)?.scrollIntoView();
   }, [html]);
   useEffect(() => {
     const element = article.current;
@@ -47,6 +52,8 @@ function GuideText({ html }: { readonly html: string }): ReactNode {
       if (!href.startsWith("/guide/") || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       navigate(href);
+      // The same guide is not drawn again.
+      headingOf(link?.hash ?? "")?.scrollIntoView();
     };
     element?.addEventListener("click", onClick);
     return () => element?.removeEventListener("click", onClick);
