@@ -68,6 +68,25 @@ test("what was not sent when the session ended is sent after the next login; unt
   await expect(editorOf(other)).toContainText("Sent. Not sent.");
 });
 
+test("a page whose session has become that of another user shows nothing of the first one", async () => {
+  await create("Of the owner alone");
+  const context = await newContext();
+  const page = await logIn(weft, context);
+  await expect(page.getByRole("main").getByRole("link", { name: "Of the owner alone" })).toBeVisible();
+  const navigation = page.getByRole("navigation", { name: "Main" });
+  await navigation.getByRole("link", { name: "Runs" }).click();
+  await logIn(weft, context, "ben@example.com");
+  // Lists that were read before are all that can be shown.
+  await page.route(/\/api\/v1\.0\/documents\?/, () => undefined);
+  await expect(async () => {
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
+    await expect(page.getByRole("button", { name: /^Account/ })).toContainText("Ben Ode", { timeout: 2_000 });
+  }).toPass();
+  await navigation.getByRole("link", { name: "Documents" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Documents" })).toBeVisible();
+  await expect(page.getByText("Of the owner alone")).toHaveCount(0);
+});
+
 test("a logout that would delete what was not sent asks first", async () => {
   const id = await create("Left open");
   const context = await newContext();

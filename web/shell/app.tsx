@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { ApiFailure } from "../../client/api.ts";
 import { deleteCopies } from "../api/local-data.ts";
 import { useMe } from "../api/me.ts";
@@ -36,9 +36,14 @@ export const App = (): ReactNode => (
 function Session(): ReactNode {
   const me = useMe();
   const id = me.data?.id;
+  const first = useRef<string>(undefined);
   useEffect(() => {
+    if (id === undefined) return;
+    first.current ??= id;
+    // Another user has signed in with another tab: nothing that was read for the first one may be shown.
+    if (first.current !== id) location.reload();
     // What another user has left on this device.
-    if (id !== undefined) void deleteCopies(({ user }) => user !== id);
+    else void deleteCopies(({ user }) => user !== id);
   }, [id]);
   const language = me.data?.language ?? undefined;
   useEffect(() => {
