@@ -10,6 +10,9 @@ const KEY_DELAY_MS = 120;
 const WAIT_MAX_MS = 60_000;
 const POLL_MS = 20;
 
+/** Begins what the page writes to its console when it has noted a mark. */
+const SHOWN = "shown: ";
+
 /**
  * Notes on `window.marks` when elements first appear on the screen: `window.watched` has a selector and its name.
  * A frame is on the screen when a task that was queued in its animation callback is executed.
@@ -26,7 +29,10 @@ window.watch = (name, isThere) => {
     if (window.marks[name] !== undefined || !isThere()) return;
     window.marks[name] = 0;
     observer.disconnect();
-    window.afterFrame((at) => { window.marks[name] = at; });
+    window.afterFrame((at) => {
+      window.marks[name] = at;
+      console.debug("${SHOWN}" + name);
+    });
   };
   const observer = new MutationObserver(look);
   observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
@@ -69,7 +75,10 @@ export async function signIn(browser: Browser, server: Server): Promise<BrowserC
   return context;
 }
 
-/** Opens an address, and returns the time from the navigation until `isThere`, an expression, is true on the screen. */
+/**
+ * Opens an address, and returns the time from the navigation until `isThere`, an expression, is true on the screen. Nothing
+ * is evaluated in the page meanwhile, which would take time from it.
+ */
 export async function openTimed(
   context: BrowserContext,
   address: string,
@@ -77,7 +86,11 @@ export async function openTimed(
 ): Promise<{ readonly page: Page; readonly ms: number }> {
   const page = await context.newPage();
   await page.addInitScript(`window.watch("shown", () => ${isThere})`);
-  await page.goto(address);
+  const shown = page.waitForEvent("console", {
+    predicate: (message) => message.text() === `${SHOWN}shown`,
+    timeout: WAIT_MAX_MS,
+  });
+  await Promise.all([shown, page.goto(address)]);
   const ms = (await markOf(page, "shown")) - (await page.evaluate<number>("performance.timeOrigin"));
   return { page, ms };
 }
