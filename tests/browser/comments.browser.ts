@@ -1,41 +1,26 @@
-import { type Browser, type Locator, type Page, expect as playwrightExpect } from "@playwright/test";
-import { afterAll, beforeAll, onTestFinished, test } from "vitest";
+import type { Locator, Page } from "@playwright/test";
+import { beforeAll, test } from "vitest";
 import * as Y from "yjs";
-import type { TestServer } from "../../lib/testing/test-server.ts";
 import { expectAccessible } from "./accessibility.ts";
-import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { callApi, createUser } from "./web-server.ts";
+import { expectPage as expect, webTest } from "./web-test.ts";
 
-/** A loaded machine is slow. */
-const expect = playwrightExpect.configure({ timeout: 20_000 });
-
-let browser: Browser;
-let weft: TestServer;
+const web = webTest();
 let ben: { id: string };
 
 beforeAll(async () => {
-  [browser, weft] = await Promise.all([launchChromium(), startWebServer()]);
-  await createUser(weft, "ben@example.com", "Ben Ode");
-  [ben] = (await callApi<{ id: string }[]>(weft, "GET", "/api/v1.0/users/?q=ben@example.com")) as [
+  await createUser(web.server, "ben@example.com", "Ben Ode");
+  [ben] = (await callApi<{ id: string }[]>(web.server, "GET", "/api/v1.0/users/?q=ben@example.com")) as [
     { id: string },
   ];
 });
-afterAll(async () => {
-  await browser?.close();
-  await weft?.[Symbol.asyncDispose]();
-});
-
-async function signIn(email?: string): Promise<Page> {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  return logIn(weft, context, email);
-}
 
 const documents = "/api/v1.0/documents/";
 
 /** Creates a document that Ben may access, too. */
 async function newDocument(role: string): Promise<string> {
-  const { id } = await callApi<{ id: string }>(weft, "POST", documents, { title: "Plan" });
-  await callApi(weft, "POST", `${documents}${id}/accesses/`, { user_id: ben.id, role });
+  const { id } = await callApi<{ id: string }>(web.server, "POST", documents, { title: "Plan" });
+  await callApi(web.server, "POST", `${documents}${id}/accesses/`, { user_id: ben.id, role });
   return id;
 }
 
@@ -59,14 +44,17 @@ async function save(id: string, document: Y.Doc, lines: readonly string[]): Prom
     fragment.insert(0, [group]);
   });
   const content = Buffer.from(Y.encodeStateAsUpdate(document)).toString("base64");
-  await callApi(weft, "PATCH", `${documents}${id}/content/`, { content });
+  await callApi(web.server, "PATCH", `${documents}${id}/content/`, { content });
 }
 
 test("an editor comments on a selection; another user sees it, replies and reacts; it is resolved and reopened", async () => {
   const id = await newDocument("editor");
   await save(id, new Y.Doc(), ["We meet on Monday.", "The end."]);
-  const [owner, other] = await Promise.all([signIn(), signIn("ben@example.com")]);
-  await Promise.all([owner.goto(`${weft.url}/d/${id}`), other.goto(`${weft.url}/d/${id}?panel=comments`)]);
+  const [owner, other] = await Promise.all([web.signIn(), web.signIn({ email: "ben@example.com" })]);
+  await Promise.all([
+    owner.goto(`${web.server.url}/d/${id}`),
+    other.goto(`${web.server.url}/d/${id}?panel=comments`),
+  ]);
   await owner.getByText("We meet on Monday.").click({ clickCount: 3 });
   await owner.getByRole("button", { name: "Comment", exact: true }).click();
   const panel = owner.getByRole("complementary", { name: "Comments" });
@@ -102,8 +90,7 @@ test("an editor comments on a selection; another user sees it, replies and react
 test("a commenter's comment quotes the selected text", async () => {
   const id = await newDocument("commenter");
   await save(id, new Y.Doc(), ["We meet on Monday."]);
-  const page = await signIn("ben@example.com");
-  await page.goto(`${weft.url}/d/${id}?panel=comments`);
+  const page = await web.open(`/d/${id}?panel=comments`, { email: "ben@example.com" });
   await page.getByText("We meet on Monday.").click({ clickCount: 3 });
   const panel = page.getByRole("complementary", { name: "Comments" });
   await panel.getByLabel("Add a comment").fill("No.");
@@ -115,9 +102,8 @@ test("authors edit and delete their comments; a thread without comments disappea
   const id = await newDocument("editor");
   await save(id, new Y.Doc(), ["We meet on Monday.", "The end."]);
   const comments = `${documents}${id}/threads/`;
-  const thread = await callApi<{ id: string }>(weft, "POST", comments, { body: "Of the owner" });
-  const page = await signIn("ben@example.com");
-  await page.goto(`${weft.url}/d/${id}?panel=comments`);
+  const thread = await callApi<{ id: string }>(web.server, "POST", comments, { body: "Of the owner" });
+  const page = await web.open(`/d/${id}?panel=comments`, { email: "ben@example.com" });
   const panel = page.getByRole("complementary", { name: "Comments" });
   const item = panel.getByRole("listitem").filter({ hasText: "Of the owner" }).first();
   await item.getByLabel("Reply").fill("Wrogn");
@@ -141,23 +127,22 @@ test("authors edit and delete their comments; a thread without comments disappea
   await expect(item.getByText("Right")).toHaveCount(0);
   await expect(item).toBeFocused();
 
-  const owner = await signIn();
-  await owner.goto(`${weft.url}/d/${id}?panel=comments&thread=${thread.id}`);
+  const owner = await web.open(`/d/${id}?panel=comments&thread=${thread.id}`);
   const theirs = owner.getByRole("complementary", { name: "Comments" });
   await theirs.getByRole("button", { name: "Delete the comment" }).press("Enter");
   await owner.getByRole("dialog").getByRole("button", { name: "Delete" }).press("Enter");
   await expect(theirs.getByText("There are no comments.")).toBeVisible();
   await expect(theirs.getByRole("heading", { name: "Comments" })).toBeFocused();
-  expect(await callApi(weft, "GET", comments)).toEqual([]);
+  expect(await callApi(web.server, "GET", comments)).toEqual([]);
 });
 
 test("on a wide screen, threads are beside their text, also after edits; on a small one below each other", async () => {
   const id = await newDocument("editor");
   const lines = Array.from({ length: 30 }, (_, at) => `Line ${at}.`);
   await save(id, new Y.Doc(), lines);
-  const page = await signIn();
+  const page = await web.signIn();
   await page.setViewportSize({ width: 1440, height: 900 });
-  await page.goto(`${weft.url}/d/${id}?panel=comments`);
+  await page.goto(`${web.server.url}/d/${id}?panel=comments`);
   const panel = page.getByRole("complementary", { name: "Comments" });
   const comment = async (line: string): Promise<void> => {
     await page.getByText(line, { exact: true }).click({ clickCount: 3 });
@@ -190,10 +175,10 @@ test("a version shows what has changed since, and its restore reaches others", a
   const document = new Y.Doc();
   await save(id, document, ["We meet on Monday.", "The end."]);
   await save(id, document, ["We meet on Friday.", "The end.", "A new line."]);
-  const [owner, other] = await Promise.all([signIn(), signIn("ben@example.com")]);
-  await other.goto(`${weft.url}/d/${id}`);
+  const [owner, other] = await Promise.all([web.signIn(), web.signIn({ email: "ben@example.com" })]);
+  await other.goto(`${web.server.url}/d/${id}`);
   await expect(other.getByText("We meet on Friday.")).toBeVisible();
-  await owner.goto(`${weft.url}/d/${id}`);
+  await owner.goto(`${web.server.url}/d/${id}`);
   await owner.getByRole("button", { name: "History" }).click();
   const panel = owner.getByRole("complementary", { name: "History" });
   await panel.getByRole("listitem").nth(1).getByRole("link").click();

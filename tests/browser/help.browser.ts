@@ -1,37 +1,9 @@
 import AxeBuilder from "@axe-core/playwright";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "@playwright/test";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
-import { launchChromium, logIn, startWebServer } from "./web-server.ts";
+import type { Page } from "@playwright/test";
+import { expect, test } from "vitest";
+import { webTest } from "./web-test.ts";
 
-const WAIT = { timeout: 15_000 };
-
-let browser: Browser;
-let server: TestServer;
-const problems: string[] = [];
-
-beforeAll(async () => {
-  server = await startWebServer();
-  browser = await launchChromium();
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
-});
-afterEach(() => {
-  expect(problems.splice(0)).toEqual([]);
-});
-
-async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  const context = await browser.newContext(options);
-  onTestFinished(() => context.close());
-  context.setDefaultTimeout(WAIT.timeout);
-  context.on("weberror", (error) => problems.push(String(error.error())));
-  context.on("console", (message) => {
-    if (message.text().includes("Content Security Policy")) problems.push(message.text());
-  });
-  return context;
-}
+const web = webTest();
 
 const violationsOf = async (page: Page): Promise<string[]> =>
   (await new AxeBuilder({ page }).analyze()).violations.flatMap(({ id, nodes }) =>
@@ -41,7 +13,7 @@ const violationsOf = async (page: Page): Promise<string[]> =>
 test.each(["light", "dark"] as const)(
   "the help menu has guides, shortcuts and the version, by keyboard: %s",
   async (colorScheme) => {
-    const page = await logIn(server, await openContext({ colorScheme }));
+    const page = await web.signIn({ colorScheme });
     const help = page.getByRole("button", { name: "Help" });
     await help.press("Enter");
     await page.getByRole("menuitem", { name: "API reference" }).waitFor();
@@ -62,8 +34,7 @@ test.each(["light", "dark"] as const)(
 test.each(["light", "dark"] as const)(
   "an empty list leads to its guide, and a guide to others: %s",
   async (colorScheme) => {
-    const page = await logIn(server, await openContext({ colorScheme }));
-    await page.goto(`${server.url}/webhooks`);
+    const page = await web.open("/webhooks", { colorScheme });
     await page.getByRole("link", { name: "Read the guide" }).press("Enter");
     await page.getByRole("heading", { level: 1, name: "Triggers" }).waitFor();
     expect(new URL(page.url()).hash).toBe("#webhook-triggers");
@@ -92,8 +63,7 @@ test.each(["light", "dark"] as const)(
 );
 
 test("a heading of a guide is reached each time, and an address that names none shows the guide", async () => {
-  const page = await logIn(server, await openContext());
-  await page.goto(`${server.url}/webhooks`);
+  const page = await web.open("/webhooks");
   const heading = page.getByRole("heading", { name: "Webhook triggers" });
   for (const _time of ["first", "second"]) {
     await page.getByRole("link", { name: "Read the guide" }).press("Enter");
@@ -102,15 +72,15 @@ test("a heading of a guide is reached each time, and an address that names none 
       .toMatchObject({ y: expect.toSatisfy((y: number) => y >= 0 && y < 200) });
     await page.goBack();
   }
-  await page.goto(`${server.url}/guide/tour#100%`);
+  await page.goto(`${web.server.url}/guide/tour#100%`);
   await page.getByRole("heading", { level: 1, name: "Tour" }).waitFor();
 });
 
 test("a guide is shown without a session, and an unknown one is not found", async () => {
-  const page = await (await openContext()).newPage();
-  await page.goto(server.url);
+  const page = await (await web.newContext()).newPage();
+  await page.goto(web.server.url);
   await page.getByRole("link", { name: "Read the guide" }).click();
   await page.getByRole("heading", { level: 1, name: "Tour" }).waitFor();
-  await page.goto(`${server.url}/guide/nothing`);
+  await page.goto(`${web.server.url}/guide/nothing`);
   await page.getByRole("heading", { name: "Not found" }).waitFor();
 });

@@ -1,31 +1,19 @@
-import { type Browser, type BrowserContext, type Page, expect as playwrightExpect } from "@playwright/test";
-import { afterAll, beforeAll, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
-import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { type Page, expect as playwrightExpect } from "@playwright/test";
+import { beforeAll, test } from "vitest";
+import { callApi, createUser, logIn } from "./web-server.ts";
+import { webTest } from "./web-test.ts";
 
 /** A loaded machine is slow. */
 const expect = playwrightExpect.configure({ timeout: 45_000 });
 
-let browser: Browser;
-let weft: TestServer;
+const web = webTest();
 
 beforeAll(async () => {
-  [browser, weft] = await Promise.all([launchChromium(), startWebServer()]);
-  await createUser(weft, "ben@example.com", "Ben Ode");
+  await createUser(web.server, "ben@example.com", "Ben Ode");
 });
-afterAll(async () => {
-  await browser?.close();
-  await weft?.[Symbol.asyncDispose]();
-});
-
-async function newContext(): Promise<BrowserContext> {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  return context;
-}
 
 const create = async (title: string): Promise<string> =>
-  (await callApi<{ id: string }>(weft, "POST", "/api/v1.0/documents/", { title })).id;
+  (await callApi<{ id: string }>(web.server, "POST", "/api/v1.0/documents/", { title })).id;
 const editorOf = (page: Page) => page.getByRole("textbox", { name: "Text of the document" });
 const saveState = (page: Page) => page.locator("[data-save]");
 const databases = (page: Page): Promise<string[]> =>
@@ -35,9 +23,9 @@ const copiesOf = async (page: Page, id: string): Promise<number> =>
 
 test("what is typed offline is kept when the page is left, shown again offline, and sent later", async () => {
   const id = await create("Train");
-  const context = await newContext();
-  const page = await logIn(weft, context);
-  await page.goto(`${weft.url}/d/${id}`);
+  const context = await web.newContext();
+  const page = await logIn(web.server, context);
+  await page.goto(`${web.server.url}/d/${id}`);
   await editorOf(page).click();
   await page.keyboard.type("Sent. ");
   await expect(saveState(page)).toHaveAttribute("data-save", "saved");
@@ -53,29 +41,29 @@ test("what is typed offline is kept when the page is left, shown again offline, 
 
   await context.setOffline(false);
   await expect(saveState(page)).toHaveAttribute("data-save", "saved");
-  const other = await logIn(weft, await newContext());
-  await other.goto(`${weft.url}/d/${id}`);
+  const other = await web.open(`/d/${id}`);
   await expect(editorOf(other)).toContainText("Sent. Not sent.");
 });
 
 test("the copy is deleted when access is revoked, and everything at logout", async () => {
   const id = await create("Shared for a while");
   const link = { link_reach: "authenticated", link_role: "editor" };
-  await callApi(weft, "PUT", `/api/v1.0/documents/${id}/link-configuration/`, link);
-  const page = await logIn(weft, await newContext(), "ben@example.com");
-  await page.goto(`${weft.url}/d/${id}`);
+  await callApi(web.server, "PUT", `/api/v1.0/documents/${id}/link-configuration/`, link);
+  const page = await web.open(`/d/${id}`, { email: "ben@example.com" });
   await editorOf(page).click();
   await page.keyboard.type("Secret.");
   await expect(saveState(page)).toHaveAttribute("data-save", "saved");
   await expect.poll(() => copiesOf(page, id)).toBe(1);
-  await callApi(weft, "PUT", `/api/v1.0/documents/${id}/link-configuration/`, { link_reach: "restricted" });
+  await callApi(web.server, "PUT", `/api/v1.0/documents/${id}/link-configuration/`, {
+    link_reach: "restricted",
+  });
   await expect(page.getByRole("heading", { name: "No access" })).toBeVisible();
   await expect(page.getByText("Secret.")).toHaveCount(0);
   await expect.poll(() => copiesOf(page, id)).toBe(0);
 
-  const own = await logIn(weft, await newContext());
+  const own = await web.signIn();
   const mine = await create("Mine");
-  await own.goto(`${weft.url}/d/${mine}`);
+  await own.goto(`${web.server.url}/d/${mine}`);
   await expect.poll(() => copiesOf(own, mine)).toBe(1);
   await own.evaluate(() => {
     localStorage.setItem("weft.language", "en");
@@ -98,14 +86,11 @@ test("titles and names full of markup and direction marks display as text", asyn
     "<b>bold</b> & &amp; {{count}} ${1}",
   ];
   for (const title of titles) await create(title);
-  const page = await logIn(weft, await newContext());
-  const problems: string[] = [];
+  const page = await web.signIn();
+  const dialogs: string[] = [];
   page.on("dialog", (dialog) => {
-    problems.push(dialog.message());
+    dialogs.push(dialog.message());
     void dialog.dismiss();
-  });
-  page.on("console", (message) => {
-    if (message.text().includes("Content Security Policy")) problems.push(message.text());
   });
   await page.reload();
   for (const title of titles) {
@@ -120,5 +105,5 @@ test("titles and names full of markup and direction marks display as text", asyn
     .click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await expect(page.getByRole("status").filter({ hasText: `${titles[1]} is in the trash.` })).toBeVisible();
-  expect(problems).toEqual([]);
+  expect(dialogs).toEqual([]);
 });

@@ -1,40 +1,23 @@
-import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import type { Page } from "@playwright/test";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { callApi } from "./web-server.ts";
+import { expectPage, webTest } from "./web-test.ts";
 
-/** A loaded machine is slow. */
-const expectPage = playwrightExpect.configure({ timeout: 20_000 });
-
-let server: TestServer;
-let browser: Browser;
+const web = webTest();
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startWebServer(), launchChromium()]);
-  await server.storeWorkflow(
+  await web.server.storeWorkflow(
     `name: deploy\nparams: [{name: zone, default: eu}]\nsteps: [{name: s, type: bash, command: "test {{zone}} != us || { echo no quota >&2; exit 1; }"}]\n`,
   );
   for (const zone of ["eu", "us", "asia"])
-    await server.run({ module: "deploy", target: `site-${zone}`, params: { zone } });
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
+    await web.server.run({ module: "deploy", target: `site-${zone}`, params: { zone } });
 });
-
-async function openPage(path: string): Promise<Page> {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  const page = await logIn(server, context);
-  await page.goto(server.url + path);
-  return page;
-}
 
 const rows = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("tbody tr");
 
 test("runs are filtered by a param and by their error, which is in the address", async () => {
-  const page = await openPage("/runs");
+  const page = await web.open("/runs");
   await expectPage(rows(page)).toHaveCount(3);
   await page.getByLabel("Property to filter by").selectOption("param.zone");
   await page.getByLabel("Filter by zone").fill("asia");
@@ -53,7 +36,7 @@ test("runs are filtered by a param and by their error, which is in the address",
 });
 
 test("the header of a column sorts the list on the server, which is in the address", async () => {
-  const page = await openPage("/runs?workflow=deploy");
+  const page = await web.open("/runs?workflow=deploy");
   await expectPage(rows(page).first()).toContainText("site-asia");
   const header = page.getByRole("columnheader", { name: "Started", exact: true });
   await expectPage(header).toHaveAttribute("aria-sort", "descending");
@@ -71,8 +54,8 @@ test("the header of a column sorts the list on the server, which is in the addre
 
 test("workflows are sorted by their columns, also where the table is narrow", async () => {
   for (const name of ["alpha", "zeta"])
-    await server.storeWorkflow(`name: ${name}\nsteps: [{name: s, type: bash, command: "true"}]\n`);
-  const page = await openPage("/workflows");
+    await web.server.storeWorkflow(`name: ${name}\nsteps: [{name: s, type: bash, command: "true"}]\n`);
+  const page = await web.open("/workflows");
   await page.setViewportSize({ width: 390, height: 800 });
   const links = page.getByRole("table", { name: "Workflows" }).locator("tbody th a");
   await expectPage(links.first()).toHaveText("alpha");
@@ -87,10 +70,10 @@ test("workflows are sorted by their columns, also where the table is narrow", as
 });
 
 test("a run that starts waits behind a button, so that no row moves", async () => {
-  const page = await openPage("/runs?workflow=deploy");
+  const page = await web.open("/runs?workflow=deploy");
   await expectPage(rows(page).first()).toBeVisible();
   const count = await rows(page).count();
-  await server.run({ module: "deploy", target: "site-new" });
+  await web.server.run({ module: "deploy", target: "site-new" });
   await expectPage(page.getByRole("button", { name: "1 new run" })).toBeVisible();
   await expectPage(rows(page)).toHaveCount(count);
   await page.getByRole("button", { name: "1 new run" }).click();
@@ -98,10 +81,10 @@ test("a run that starts waits behind a button, so that no row moves", async () =
 });
 
 test("runs are selected with x, cancelled and rerun together", async () => {
-  await server.storeWorkflow(`name: long\nsteps: [{name: s, type: bash, command: "sleep 100"}]\n`);
+  await web.server.storeWorkflow(`name: long\nsteps: [{name: s, type: bash, command: "sleep 100"}]\n`);
   for (const target of ["l1", "l2"])
-    await callApi(server, "POST", "/automation/runs", { module: "long", target });
-  const page = await openPage("/runs?workflow=long");
+    await callApi(web.server, "POST", "/automation/runs", { module: "long", target });
+  const page = await web.open("/runs?workflow=long");
   await expectPage(rows(page)).toHaveCount(2);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("x");
@@ -120,14 +103,14 @@ test("runs are selected with x, cancelled and rerun together", async () => {
 });
 
 test("the chain of a run leads to what started it and what it started", async () => {
-  const { run_uuid: id } = await server.run({ module: "deploy", target: "chained" });
+  const { run_uuid: id } = await web.server.run({ module: "deploy", target: "chained" });
   const { run_uuid: again } = await callApi<{ run_uuid: string }>(
-    server,
+    web.server,
     "POST",
     `/automation/runs/${id}/rerun`,
     {},
   );
-  const page = await openPage(`/runs/${again}?view=chain`);
+  const page = await web.open(`/runs/${again}?view=chain`);
   const causes = page.getByRole("main").getByRole("listitem").filter({ hasText: "deploy" });
   await expectPage(causes).toHaveCount(2);
   await expectAccessible(page);
@@ -136,7 +119,7 @@ test("the chain of a run leads to what started it and what it started", async ()
 });
 
 test("axe finds nothing on the list of runs", async () => {
-  const page = await openPage("/runs?status=failed");
+  const page = await web.open("/runs?status=failed");
   await expectPage(rows(page).first()).toBeVisible();
   await expectAccessible(page);
 });

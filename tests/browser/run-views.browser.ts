@@ -1,51 +1,16 @@
-import {
-  type Browser,
-  type BrowserContextOptions,
-  type Page,
-  expect as playwrightExpect,
-} from "@playwright/test";
-import { afterAll, beforeAll, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import { beforeAll, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { AUDIT, failAudit, panelOf } from "./run-example.ts";
+import { expectPage, webTest } from "./web-test.ts";
 
-/** A loaded machine is slow. */
-const expectPage = playwrightExpect.configure({ timeout: 20_000 });
-
-const STEPS = `name: audit
-params: [{name: mode, default: broken}]
-steps:
-  - {name: fetch, type: bash, command: "printf '\\\\033[32mgreen\\\\033[0m <b>text</b> {{mode}}\\\\n'"}
-  - {name: hosts, type: foreach, input: [a, b, c], variable: h, on_error: [{action: continue}], step: {name: probe, type: bash, command: "test [[h]] != b && echo [[h]] answers"}}
-  - {name: upload, type: bash, command: "test {{mode}} != broken && test ! -e stop || { touch ok; echo no bucket >&2; exit 3; }"}
-  - {name: report, type: bash, command: "echo reported"}
-`;
-
-let server: TestServer;
-let browser: Browser;
+const web = webTest();
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startWebServer(), launchChromium()]);
-  await server.storeWorkflow(STEPS);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
+  await web.server.storeWorkflow(AUDIT);
 });
 
-async function openPage(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext(options);
-  onTestFinished(() => context.close());
-  const page = await logIn(server, context);
-  await page.goto(server.url + path);
-  return page;
-}
-
-const failedRun = async (): Promise<string> => (await server.run({ module: "audit", target: "t" })).run_uuid;
-const panelOf = (page: Page, name: string | RegExp) => page.getByRole("complementary", { name });
-
 test("the timeline zooms by keyboard, and the items of a loop are reached with the arrows", async () => {
-  const page = await openPage(`/runs/${await failedRun()}?view=timeline`);
+  const page = await web.open(`/runs/${await failAudit(web.server)}?view=timeline`);
   const rows = page.getByRole("list", { name: "Steps over time" }).getByRole("link");
   await expectPage(rows).toHaveCount(3);
   await rows.first().focus();
@@ -69,10 +34,10 @@ test("the timeline zooms by keyboard, and the items of a loop are reached with t
 });
 
 test("axe finds nothing on the views and panels of a run that are not among the pages of the example", async () => {
-  const id = await failedRun();
-  const page = await openPage(`/runs/${id}`);
+  const id = await failAudit(web.server);
+  const page = await web.open(`/runs/${id}`);
   for (const query of ["?step=fetch&tab=output", "?view=artifacts", "?panel=rerun"]) {
-    await page.goto(`${server.url}/runs/${id}${query}`);
+    await page.goto(`${web.server.url}/runs/${id}${query}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.waitForLoadState("networkidle");
     await expectAccessible(page);

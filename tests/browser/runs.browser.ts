@@ -1,51 +1,17 @@
-import {
-  type Browser,
-  type BrowserContextOptions,
-  type Page,
-  expect as playwrightExpect,
-} from "@playwright/test";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { AUDIT, failAudit, panelOf } from "./run-example.ts";
+import { callApi } from "./web-server.ts";
+import { expectPage, webTest } from "./web-test.ts";
 
-/** A loaded machine is slow. */
-const expectPage = playwrightExpect.configure({ timeout: 20_000 });
-
-const STEPS = `name: audit
-params: [{name: mode, default: broken}]
-steps:
-  - {name: fetch, type: bash, command: "printf '\\\\033[32mgreen\\\\033[0m <b>text</b> {{mode}}\\\\n'"}
-  - {name: hosts, type: foreach, input: [a, b, c], variable: h, on_error: [{action: continue}], step: {name: probe, type: bash, command: "test [[h]] != b && echo [[h]] answers"}}
-  - {name: upload, type: bash, command: "test {{mode}} != broken && test ! -e stop || { touch ok; echo no bucket >&2; exit 3; }"}
-  - {name: report, type: bash, command: "echo reported"}
-`;
-
-let server: TestServer;
-let browser: Browser;
+const web = webTest();
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startWebServer(), launchChromium()]);
-  await server.storeWorkflow(STEPS);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
+  await web.server.storeWorkflow(AUDIT);
 });
 
-async function openPage(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext(options);
-  onTestFinished(() => context.close());
-  const page = await logIn(server, context);
-  await page.goto(server.url + path);
-  return page;
-}
-
-const failedRun = async (): Promise<string> => (await server.run({ module: "audit", target: "t" })).run_uuid;
-const panelOf = (page: Page, name: string | RegExp) => page.getByRole("complementary", { name });
-
 test("a run is inspected and replayed with an edited result by keyboard alone", async () => {
-  const page = await openPage(`/runs/${await failedRun()}`);
+  const page = await web.open(`/runs/${await failAudit(web.server)}`);
   await expectPage(page.getByRole("link", { name: /^upload/ })).toBeVisible();
   for (let press = 0; press < 3; press += 1) await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -70,8 +36,8 @@ test("a run is inspected and replayed with an edited result by keyboard alone", 
 });
 
 test("a failed run is found in the list and resumed by keyboard alone", async () => {
-  const id = await failedRun();
-  const page = await openPage("/runs?status=failed");
+  const id = await failAudit(web.server);
+  const page = await web.open("/runs?status=failed");
   await expectPage(page.locator(`[data-run="${id}"]`)).toBeVisible();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -89,7 +55,7 @@ test("a failed run is found in the list and resumed by keyboard alone", async ()
 });
 
 test("a failed run is resumed, and rerun with other params", async () => {
-  const page = await openPage(`/runs/${await failedRun()}`);
+  const page = await web.open(`/runs/${await failAudit(web.server)}`);
   await page.getByRole("button", { name: "Resume from the failed step" }).click();
   await expectPage(page.getByText("Continues", { exact: true })).toBeVisible();
   await expectPage(page.getByText("Taken over").first()).toBeVisible();
@@ -104,20 +70,20 @@ test("a failed run is resumed, and rerun with other params", async () => {
 });
 
 test("a run in progress shows its steps and output while they happen, and is cancelled", async () => {
-  await server.storeWorkflow(
+  await web.server.storeWorkflow(
     `name: live\nsteps:\n  - {name: one, type: bash, command: "echo begun; until test -e go-one; do sleep 0.05; done; echo ended"}\n  - {name: two, type: bash, command: "sleep 60"}\n`,
   );
-  const { run_uuid: id } = await callApi<{ run_uuid: string }>(server, "POST", "/automation/runs", {
+  const { run_uuid: id } = await callApi<{ run_uuid: string }>(web.server, "POST", "/automation/runs", {
     module: "live",
     target: "live",
   });
-  const page = await openPage(`/runs/${id}?step=one&tab=output`);
+  const page = await web.open(`/runs/${id}?step=one&tab=output`);
   const output = page.getByRole("log", { name: "Output" });
   await expectPage(output).toContainText("begun");
   await expectPage(output).not.toContainText("ended");
-  await server.run({ module: "touch", target: "live" }).catch(() => undefined);
-  await server.storeWorkflow(`name: touch\nsteps: [{name: t, type: bash, command: "touch go-one"}]\n`);
-  await server.run({ module: "touch", target: "live" });
+  await web.server.run({ module: "touch", target: "live" }).catch(() => undefined);
+  await web.server.storeWorkflow(`name: touch\nsteps: [{name: t, type: bash, command: "touch go-one"}]\n`);
+  await web.server.run({ module: "touch", target: "live" });
   await expectPage(output).toContainText("ended");
   await expectPage(page.getByRole("link", { name: /^two/ })).toContainText("Running");
   await expectPage(page.getByRole("link", { name: /^one/ })).toContainText("Completed");
@@ -131,7 +97,7 @@ test("a run in progress shows its steps and output while they happen, and is can
 });
 
 test("output and log are text with the colors of terminals, and are searched", async () => {
-  const page = await openPage(`/runs/${await failedRun()}?step=fetch&tab=output`);
+  const page = await web.open(`/runs/${await failAudit(web.server)}?step=fetch&tab=output`);
   const output = page.getByRole("log", { name: "Output" });
   await expectPage(output).toContainText("green <b>text</b>");
   await expectPage(output.locator("[data-color=green]")).toHaveText("green");

@@ -1,38 +1,23 @@
-import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
-import { afterAll, beforeAll, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import { beforeAll, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { callApi, createUser } from "./web-server.ts";
+import { expectPage as expect, webTest } from "./web-test.ts";
 
-/** A loaded machine is slow. */
-const expect = playwrightExpect.configure({ timeout: 30_000 });
-
-let browser: Browser;
-let weft: TestServer;
+const web = webTest();
 
 beforeAll(async () => {
-  [browser, weft] = await Promise.all([launchChromium(), startWebServer()]);
-  await createUser(weft, "ben@example.com", "Ben Ode");
+  await createUser(web.server, "ben@example.com", "Ben Ode");
 });
-afterAll(async () => {
-  await browser?.close();
-  await weft?.[Symbol.asyncDispose]();
-});
-
-async function signIn(email?: string): Promise<Page> {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  return logIn(weft, context, email);
-}
 
 test("a token is created, shown once and revoked; sessions end; others see that tokens are the owner's", async () => {
-  const page = await signIn();
-  await page.goto(`${weft.url}/settings/tokens`);
+  const page = await web.open("/settings/tokens");
   await page.getByLabel("Name of the token").fill("Robot");
   await page.getByLabel("Email address of its user").fill("robot@example.com");
   await page.getByRole("button", { name: "Create", exact: true }).click();
   const token = (await page.locator("code").textContent()) ?? "";
-  const me = await fetch(`${weft.url}/api/v1.0/users/me/`, { headers: { authorization: `Bearer ${token}` } });
+  const me = await fetch(`${web.server.url}/api/v1.0/users/me/`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   expect(me.status).toBe(200);
   await page.reload();
   await expect(page.getByRole("row", { name: /Robot/ })).toBeVisible();
@@ -40,36 +25,34 @@ test("a token is created, shown once and revoked; sessions end; others see that 
   await page.getByRole("button", { name: "Revoke Robot" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).click();
   await expect(page.getByRole("row", { name: /Robot/ })).toHaveCount(0);
-  const refused = await fetch(`${weft.url}/api/v1.0/users/me/`, {
+  const refused = await fetch(`${web.server.url}/api/v1.0/users/me/`, {
     headers: { authorization: `Bearer ${token}` },
   });
   expect(refused.status).toBe(401);
 
-  const other = await signIn();
-  await page.goto(`${weft.url}/settings/sessions`);
+  const other = await web.signIn();
+  await page.goto(`${web.server.url}/settings/sessions`);
   await page.getByRole("button", { name: "End all others" }).click();
   await expect(page.getByRole("row")).toHaveCount(2);
   await other.reload();
   await expect(other.getByRole("heading", { name: "Sign in" })).toBeVisible();
 
-  const ben = await signIn("ben@example.com");
-  await ben.goto(`${weft.url}/settings/tokens`);
+  const ben = await web.open("/settings/tokens", { email: "ben@example.com" });
   await expect(ben.getByText("Only the owner of this installation")).toBeVisible();
 });
 
 test("language and notifications are set, and own data is exported", async () => {
-  const page = await signIn("ben@example.com");
-  await page.goto(`${weft.url}/settings/general`);
+  const page = await web.open("/settings/general", { email: "ben@example.com" });
   // The page changes at once, before the language is stored.
   const languageStored = page.waitForResponse((response) => response.request().method() === "PATCH");
   await page.getByLabel("Language").selectOption("fr");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Paramètres");
   await languageStored;
   // Another device has the stored language from the login on.
-  const device = await signIn("ben@example.com");
+  const device = await web.signIn({ email: "ben@example.com" });
   await expect(device.getByRole("link", { name: "Paramètres" })).toBeVisible();
   await page.getByLabel("Langue").selectOption("en");
-  await page.goto(`${weft.url}/settings/notifications`);
+  await page.goto(`${web.server.url}/settings/notifications`);
   const box = page.getByRole("checkbox", { name: "Comments that mention you: By email" });
   await expect(box).toBeChecked();
   const SETTINGS = "**/users/me/notification-settings";
@@ -93,7 +76,7 @@ test("language and notifications are set, and own data is exported", async () =>
   await box.click();
   await expect(page.getByRole("status").getByText("This did not work: ")).toBeVisible();
   await expect(box).not.toBeChecked();
-  await page.goto(`${weft.url}/settings/data`);
+  await page.goto(`${web.server.url}/settings/data`);
   await page.getByRole("button", { name: "Export my data" }).click();
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download" }).click();
@@ -101,26 +84,31 @@ test("language and notifications are set, and own data is exported", async () =>
 });
 
 test("a notification is counted, leads to what happened, and is read then", async () => {
-  const { id } = await callApi<{ id: string }>(weft, "POST", "/api/v1.0/documents/", { title: "For Ben" });
-  const [ben] = await callApi<{ id: string }[]>(weft, "GET", "/api/v1.0/users/?q=ben@example.com");
-  await callApi(weft, "POST", `/api/v1.0/documents/${id}/accesses/`, { user_id: ben?.id, role: "reader" });
-  const page = await signIn("ben@example.com");
+  const { id } = await callApi<{ id: string }>(web.server, "POST", "/api/v1.0/documents/", {
+    title: "For Ben",
+  });
+  const [ben] = await callApi<{ id: string }[]>(web.server, "GET", "/api/v1.0/users/?q=ben@example.com");
+  await callApi(web.server, "POST", `/api/v1.0/documents/${id}/accesses/`, {
+    user_id: ben?.id,
+    role: "reader",
+  });
+  const page = await web.signIn({ email: "ben@example.com" });
   await page
     .getByRole("link", { name: "Notifications, 1 unread notification" })
     .or(page.getByText("1 unread notification"))
     .first()
     .waitFor();
-  await page.goto(`${weft.url}/notifications`);
+  await page.goto(`${web.server.url}/notifications`);
   await page.getByRole("link", { name: /shared For Ben with you/ }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("For Ben");
-  await page.goto(`${weft.url}/notifications?list=unread`);
+  await page.goto(`${web.server.url}/notifications?list=unread`);
   await expect(page.getByText("You have read everything.")).toBeVisible();
 });
 
 test("axe finds nothing on the settings that are not among the pages of the example, and in the menu", async () => {
-  const page = await signIn();
+  const page = await web.signIn();
   for (const part of ["notifications", "data"]) {
-    await page.goto(`${weft.url}/settings/${part}`);
+    await page.goto(`${web.server.url}/settings/${part}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.waitForLoadState("networkidle");
     await expectAccessible(page);

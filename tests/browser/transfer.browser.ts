@@ -1,42 +1,20 @@
-import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
-import { afterAll, beforeAll, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import { test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { callApi } from "./web-server.ts";
+import { expectPage as expect, webTest } from "./web-test.ts";
 
-/** A loaded machine is slow. */
-const expect = playwrightExpect.configure({ timeout: 30_000 });
-
-let browser: Browser;
-let weft: TestServer;
-
-beforeAll(async () => {
-  [browser, weft] = await Promise.all([
-    launchChromium(),
-    startWebServer({ CONVERSION_UPLOAD_ENABLED: "true" }),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await weft?.[Symbol.asyncDispose]();
-});
-
-async function signIn(): Promise<Page> {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  return logIn(weft, context);
-}
+const web = webTest(async () => ({ CONVERSION_UPLOAD_ENABLED: "true" }));
 
 async function create(title: string, markdown: string, parent?: string): Promise<string> {
   const path = parent === undefined ? "/api/v1.0/documents/" : `/api/v1.0/documents/${parent}/children/`;
-  const { id } = await callApi<{ id: string }>(weft, "POST", path, { title });
+  const { id } = await callApi<{ id: string }>(web.server, "POST", path, { title });
   const content = Buffer.from(markdown).toString("base64");
-  await callApi(weft, "PATCH", `/api/v1.0/documents/${id}/content/`, { content });
+  await callApi(web.server, "PATCH", `/api/v1.0/documents/${id}/content/`, { content });
   return id;
 }
 
 test("files are imported by the button and by dropping them, and each failure is named", async () => {
-  const page = await signIn();
+  const page = await web.signIn();
   const chooser = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Import", exact: true }).click();
   const markup = "<img src=x onerror=alert(1)>.md";
@@ -56,7 +34,7 @@ test("files are imported by the button and by dropping them, and each failure is
   await entry("Journey.md").getByRole("link", { name: "Open" }).click();
   await expect(page.getByRole("textbox", { name: "Text of the document" })).toContainText("By train.");
 
-  await page.goto(weft.url);
+  await page.goto(web.server.url);
   await page.getByRole("button", { name: "Import", exact: true }).waitFor();
   const files = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
@@ -71,8 +49,7 @@ test("files are imported by the button and by dropping them, and each failure is
 test("a document is exported as a file, and a tree as a zip by a job", async () => {
   const root = await create("Exported", "Some text.");
   await create("Below", "More text.", root);
-  const page = await signIn();
-  await page.goto(`${weft.url}/d/${root}`);
+  const page = await web.open(`/d/${root}`);
   const open = async (): Promise<void> => {
     await page.getByRole("button", { name: "Actions for this document" }).click();
     await page.getByRole("menuitem", { name: "Export…" }).click();
@@ -94,7 +71,7 @@ test("a document is exported as a file, and a tree as a zip by a job", async () 
 test("the search finds words in texts, and opens the document at the block that matched", async () => {
   const filler = Array.from({ length: 60 }, (_, at) => `Paragraph ${at}.`).join("\n\n");
   await create("Expedition", `${filler}\n\nThe <b>quokka</b> sleeps here.\n\n${filler}`);
-  const page = await signIn();
+  const page = await web.signIn();
   await page.keyboard.press("Control+K");
   const field = page.getByRole("textbox", { name: "Search or go to" });
   await field.fill("quokka sleeps");
@@ -108,17 +85,17 @@ test("the search finds words in texts, and opens the document at the block that 
 
 test("the trash says how long a document can be restored, as its page does", async () => {
   const id = await create("Thrown away", "text");
-  const remove = () => callApi(weft, "DELETE", `/api/v1.0/documents/${id}/`);
+  const remove = () => callApi(web.server, "DELETE", `/api/v1.0/documents/${id}/`);
   await remove();
-  const page = await signIn();
+  const page = await web.signIn();
   // The link of an email, which leads to the page.
-  await page.goto(`${weft.url}/docs/${id}/`);
+  await page.goto(`${web.server.url}/docs/${id}/`);
   await expect(page.getByText("This document is in the trash.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Share" })).toHaveCount(0);
   await page.getByRole("button", { name: "Restore" }).click();
   await expect(page.getByRole("button", { name: "Share" })).toBeVisible();
   await remove();
-  await page.goto(`${weft.url}/?list=trash`);
+  await page.goto(`${web.server.url}/?list=trash`);
   const row = page.getByRole("listitem").filter({ hasText: "Thrown away" });
   await expect(row).toContainText("30 days left");
   await row.getByRole("button", { name: "Restore" }).click();

@@ -1,37 +1,19 @@
-import { type Browser, type Locator, type Page, expect as playwrightExpect } from "@playwright/test";
-import { afterAll, beforeAll, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import type { Locator, Page } from "@playwright/test";
+import { test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { callApi } from "./web-server.ts";
+import { expectPage as expect, webTest } from "./web-test.ts";
 
-/** A loaded machine is slow. */
-const expect = playwrightExpect.configure({ timeout: 20_000 });
-
-let browser: Browser;
-let weft: TestServer;
-
-beforeAll(async () => {
-  [browser, weft] = await Promise.all([launchChromium(), startWebServer()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await weft?.[Symbol.asyncDispose]();
-});
-
-async function signIn(): Promise<Page> {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  return logIn(weft, context);
-}
+const web = webTest();
 
 async function create(title: string, parent?: string): Promise<string> {
   const path = parent === undefined ? "/api/v1.0/documents/" : `/api/v1.0/documents/${parent}/children/`;
-  return (await callApi<{ id: string }>(weft, "POST", path, { title })).id;
+  return (await callApi<{ id: string }>(web.server, "POST", path, { title })).id;
 }
 
 async function childrenOf(parent: string): Promise<(string | null)[]> {
   const path = `/api/v1.0/documents/${parent}/children/?page_size=200`;
-  const { results } = await callApi<{ results: { title: string | null }[] }>(weft, "GET", path);
+  const { results } = await callApi<{ results: { title: string | null }[] }>(web.server, "GET", path);
   return results.map(({ title }) => title);
 }
 
@@ -41,7 +23,7 @@ const item = (page: Page, name: string): Locator => treeOf(page).getByRole("tree
 test("the keyboard leads through the tree, opens, moves and finds documents", async () => {
   const root = await create("Keyboard");
   for (const title of ["One", "Two", "Three"]) await create(title, root);
-  const page = await signIn();
+  const page = await web.signIn();
   await item(page, "Keyboard").waitFor();
   const tree = treeOf(page);
   await tree.focus();
@@ -76,7 +58,7 @@ test("documents are dragged before, after and into others, and from the list", a
   const root = await create("Drag");
   for (const title of ["A", "B", "C"]) await create(title, root);
   await create("Loose");
-  const page = await signIn();
+  const page = await web.signIn();
   await item(page, "Drag").waitFor();
   await treeOf(page).focus();
   await page.keyboard.type("Drag");
@@ -98,8 +80,7 @@ test("the open document is revealed, and a large tree renders only what is visib
   const middle = await create("Middle", root);
   let last = "";
   for (let at = 0; at < 250; at += 1) last = await create(`Page ${at}`, middle);
-  const page = await signIn();
-  await page.goto(`${weft.url}/d/${last}`);
+  const page = await web.open(`/d/${last}`);
   await expect(item(page, "Page 249")).toBeVisible();
   await expect(item(page, "Page 249")).toHaveAttribute("aria-level", "3");
   // All pages before it are loaded as well.
@@ -116,7 +97,7 @@ test("the open document is revealed, and a large tree renders only what is visib
 
 test("a document is created inside another, is a favorite, and the sidebar becomes narrow", async () => {
   const root = await create("Parent");
-  const page = await signIn();
+  const page = await web.signIn();
   await item(page, "Parent").hover();
   await item(page, "Parent").getByRole("button", { name: "Add inside Parent" }).click();
   await page.getByRole("textbox", { name: "Title" }).fill("Child");
@@ -141,7 +122,7 @@ test("a document is created inside another, is a favorite, and the sidebar becom
 test("axe finds nothing in the tree, its menu and the move dialog", async () => {
   const title = "Tree for axe";
   await create("Accessible", await create(title));
-  const page = await signIn();
+  const page = await web.signIn();
   await item(page, title).waitFor();
   await treeOf(page).focus();
   await page.keyboard.type(title);

@@ -1,48 +1,24 @@
-import type { Browser, BrowserContextOptions, Page } from "@playwright/test";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import type { Page } from "@playwright/test";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
 import { createWebExample, type WebExample } from "./web-example.ts";
-import { callApi, createUser, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { callApi, createUser } from "./web-server.ts";
+import { webTest } from "./web-test.ts";
 
 const WAIT = { timeout: 15_000 };
 
-let server: TestServer;
-let browser: Browser;
+const web = webTest();
 let example: WebExample;
-/** Errors and violations of the policy that a browser reported during a test. */
-const problems: string[] = [];
 
 beforeAll(async () => {
-  server = await startWebServer();
-  browser = await launchChromium();
-  example = await createWebExample(server);
+  example = await createWebExample(web.server);
 });
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
-});
-afterEach(() => {
-  expect(problems.splice(0)).toEqual([]);
-});
-
-/** A browser with a session, as the owner or as the user with this address. */
-async function open(email?: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext(options);
-  onTestFinished(() => context.close());
-  context.setDefaultTimeout(WAIT.timeout);
-  context.on("weberror", (error) => problems.push(String(error.error())));
-  context.on("console", (message) => {
-    if (message.text().includes("Content Security Policy")) problems.push(message.text());
-  });
-  return logIn(server, context, email);
-}
 
 const editorOf = (page: Page) => page.getByRole("textbox", { name: "Text of the document" });
 const isSaved = (page: Page): Promise<void> => page.getByRole("status").getByText("Saved").waitFor();
 
 test("a user signs in by a link, writes a document, and finds it again after a reload", async () => {
-  const page = await open();
+  const page = await web.signIn();
   await page.getByRole("button", { name: "New document" }).click();
   await page.getByRole("textbox", { name: "Title" }).fill("Travel");
   await page.keyboard.press("Enter");
@@ -57,12 +33,14 @@ test("a user signs in by a link, writes a document, and finds it again after a r
 });
 
 test("two users see each other's text and who is here", async () => {
-  await createUser(server, "ben@example.org", "Ben Okri");
-  const { id } = await callApi<{ id: string }>(server, "POST", "/api/v1.0/documents/", { title: "Shared" });
+  await createUser(web.server, "ben@example.org", "Ben Okri");
+  const { id } = await callApi<{ id: string }>(web.server, "POST", "/api/v1.0/documents/", {
+    title: "Shared",
+  });
   const link = { link_reach: "authenticated", link_role: "editor" };
-  await callApi(server, "PUT", `/api/v1.0/documents/${id}/link-configuration/`, link);
-  const [ana, ben] = [await open(), await open("ben@example.org")];
-  for (const page of [ana, ben]) await page.goto(`${server.url}/d/${id}`);
+  await callApi(web.server, "PUT", `/api/v1.0/documents/${id}/link-configuration/`, link);
+  const [ana, ben] = [await web.signIn(), await web.signIn({ email: "ben@example.org" })];
+  for (const page of [ana, ben]) await page.goto(`${web.server.url}/d/${id}`);
   await editorOf(ana).click();
   await ana.keyboard.type("Hello from Ana.");
   await expect.poll(() => editorOf(ben).textContent(), WAIT).toContain("Hello from Ana.");
@@ -76,17 +54,17 @@ test("two users see each other's text and who is here", async () => {
 });
 
 test("a document without access is refused, and so is one that does not exist", async () => {
-  await createUser(server, "kim@example.org", "Kim Lee");
-  const page = await open("kim@example.org");
-  await page.goto(server.url + example.pages.document);
+  await createUser(web.server, "kim@example.org", "Kim Lee");
+  const page = await web.signIn({ email: "kim@example.org" });
+  await page.goto(web.server.url + example.pages.document);
   await page.getByRole("heading", { name: "No access" }).waitFor();
-  await page.goto(`${server.url}/d/11111111-1111-4111-8111-111111111111`);
+  await page.goto(`${web.server.url}/d/11111111-1111-4111-8111-111111111111`);
   await page.getByRole("heading", { name: "Not found" }).waitFor();
 });
 
 test("a deleted document can be brought back by Undo", async () => {
-  await callApi(server, "POST", "/api/v1.0/documents/", { title: "Draft" });
-  const page = await open();
+  await callApi(web.server, "POST", "/api/v1.0/documents/", { title: "Draft" });
+  const page = await web.signIn();
   const actions = page.getByRole("main").getByRole("button", { name: "Actions for Draft" });
   await actions.click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
@@ -95,14 +73,16 @@ test("a deleted document can be brought back by Undo", async () => {
 });
 
 test("a document is shared and copied as Markdown from its row, and its heading is its title", async () => {
-  const { id } = await callApi<{ id: string }>(server, "POST", "/api/v1.0/documents/", { title: "🌍 Trip" });
-  const page = await open(undefined, { permissions: ["clipboard-read", "clipboard-write"] });
+  const { id } = await callApi<{ id: string }>(web.server, "POST", "/api/v1.0/documents/", {
+    title: "🌍 Trip",
+  });
+  const page = await web.signIn({ permissions: ["clipboard-read", "clipboard-write"] });
   const actions = page.getByRole("main").getByRole("button", { name: "Actions for 🌍 Trip" });
   await actions.press("Enter");
   await page.getByRole("menuitem", { name: "Share…" }).press("Enter");
   await page.getByRole("dialog", { name: "Share" }).getByLabel("Who can open the link").waitFor();
   await page.keyboard.press("Escape");
-  await page.goto(`${server.url}/d/${id}`);
+  await page.goto(`${web.server.url}/d/${id}`);
   await page.getByRole("heading", { level: 1, name: "Trip", exact: true }).waitFor();
   await editorOf(page).click();
   await page.keyboard.type("We leave on Friday.");
@@ -115,11 +95,11 @@ test("a document is shared and copied as Markdown from its row, and its heading 
 });
 
 test("a list of documents is sorted by the service, and shows at once what others do", async () => {
-  const page = await open();
+  const page = await web.signIn();
   const links = page.getByRole("list", { name: /^Documents, / }).getByRole("link");
-  const create = (title: string) => callApi(server, "POST", "/api/v1.0/documents/", { title });
+  const create = (title: string) => callApi(web.server, "POST", "/api/v1.0/documents/", { title });
   await create("Zebra 2");
-  await page.goto(`${server.url}/?q=zebra`);
+  await page.goto(`${web.server.url}/?q=zebra`);
   await page.getByLabel("Sort by").selectOption("Title, A to Z");
   await expect.poll(() => links.first().textContent(), WAIT).toBe("Zebra 2");
   expect(new URL(page.url()).searchParams.get("sort")).toBe("title");
@@ -130,7 +110,7 @@ test("a list of documents is sorted by the service, and shows at once what other
 });
 
 test("the keyboard leads to pages, documents and the list of shortcuts", async () => {
-  const page = await open();
+  const page = await web.signIn();
   await page.getByRole("heading", { name: "Documents" }).waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("r");
@@ -146,8 +126,7 @@ test("the keyboard leads to pages, documents and the list of shortcuts", async (
 });
 
 test("a failed run shows why, and its step opens by its address", async () => {
-  const page = await open();
-  await page.goto(`${server.url}/runs?status=failed`);
+  const page = await web.open("/runs?status=failed");
   await page.getByRole("link", { name: "nightly-backup" }).click();
   await page.getByRole("link", { name: /^upload/ }).click();
   const panel = page.getByRole("complementary", { name: "upload" });
@@ -160,17 +139,16 @@ test("a failed run shows why, and its step opens by its address", async () => {
 });
 
 test("without a session the login is shown, and the API reports 401", async () => {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
+  const context = await web.newContext();
   const page = await context.newPage();
-  await page.goto(`${server.url}/runs`);
+  await page.goto(`${web.server.url}/runs`);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("This server has no identity provider").waitFor();
-  expect((await page.request.get(`${server.url}/api/v1.0/users/me/`)).status()).toBe(401);
+  expect((await page.request.get(`${web.server.url}/api/v1.0/users/me/`)).status()).toBe(401);
 });
 
 test("a lost connection is shown, nothing that was typed is lost, and it recovers", async () => {
-  const page = await open();
+  const page = await web.signIn();
   await page.getByRole("button", { name: "New document" }).click();
   await page.getByRole("textbox", { name: "Title" }).waitFor();
   await editorOf(page).click();
@@ -187,11 +165,11 @@ test("a lost connection is shown, nothing that was typed is lost, and it recover
 });
 
 test("axe finds nothing on any page", async () => {
-  const page = await open();
+  const page = await web.signIn();
   // The other lists are the same page.
   const { favorites: _favorites, trash: _trash, ...pages } = example.pages;
   for (const path of Object.values(pages)) {
-    await page.goto(server.url + path);
+    await page.goto(web.server.url + path);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
     await page.waitForLoadState("networkidle");
     await expectAccessible(page);

@@ -9,10 +9,16 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Builds the web interface unless it is current. */
 export const ensureBuilt = (): Promise<unknown> => ensureWeb(ROOT);
 
-/** A server that serves the web interface. */
-export async function startWebServer(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+/** A server that serves the web interface, with new data or those of a folder. */
+export async function startWebServer(
+  env: Readonly<Record<string, string>> = {},
+  dataDir?: string,
+): Promise<TestServer> {
   await ensureBuilt();
-  return startTestServer({ env: { WEFT_ACCESS_TOKEN: "token-of-the-browser-tests", ...env } });
+  return startTestServer({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    env: { WEFT_ACCESS_TOKEN: "token-of-the-browser-tests", ...env },
+  });
 }
 
 export const launchChromium = (): Promise<Browser> =>

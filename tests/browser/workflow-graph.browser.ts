@@ -1,11 +1,7 @@
-import { type Browser, type Page, expect as playwrightExpect } from "@playwright/test";
-import { afterAll, beforeAll, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import type { Page } from "@playwright/test";
+import { beforeAll, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { launchChromium, logIn, startWebServer } from "./web-server.ts";
-
-/** A loaded machine is slow. */
-const expectPage = playwrightExpect.configure({ timeout: 20_000 });
+import { expectPage, webTest } from "./web-test.ts";
 
 const yaml = (word: string): string => `name: graphed
 steps:
@@ -18,31 +14,17 @@ steps:
     depends_on: [first]
 `;
 
-let server: TestServer;
-let browser: Browser;
+const web = webTest();
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startWebServer(), launchChromium()]);
-  await server.storeWorkflow(yaml("old"));
-  await server.storeWorkflow(yaml("new"));
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
+  await web.server.storeWorkflow(yaml("old"));
+  await web.server.storeWorkflow(yaml("new"));
 });
-
-async function openPage(path: string, colorScheme: "light" | "dark"): Promise<Page> {
-  const context = await browser.newContext({ colorScheme });
-  onTestFinished(() => context.close());
-  const page = await logIn(server, context);
-  await page.goto(server.url + path);
-  return page;
-}
 
 const nodeOf = (page: Page, name: string) => page.locator(`.react-flow__node[data-id="${name}"]`);
 
 test("a node leads to its line, and the cursor marks its node", async () => {
-  const page = await openPage("/workflows/graphed?panel=graph", "light");
+  const page = await web.open("/workflows/graphed?panel=graph", { colorScheme: "light" });
   await nodeOf(page, "second").click();
   await expectPage(page.locator(".cm-activeLine")).toContainText("name: second");
   await expectPage(nodeOf(page, "second")).toHaveClass(/current/);
@@ -53,7 +35,7 @@ test("a node leads to its line, and the cursor marks its node", async () => {
 });
 
 test("a revision shows what has changed since, and is put back into the editor", async () => {
-  const page = await openPage("/workflows/graphed?panel=revisions", "dark");
+  const page = await web.open("/workflows/graphed?panel=revisions", { colorScheme: "dark" });
   await page.getByRole("link", { name: /^Revision 1/ }).click();
   const changes = page.getByRole("region", { name: "Changes since revision 1" });
   await expectPage(changes.locator("del")).toContainText("echo old");
@@ -65,8 +47,8 @@ test("a revision shows what has changed since, and is put back into the editor",
 });
 
 test("the graph of a run shows the states of its steps", async () => {
-  const { run_uuid: id } = await server.run({ module: "graphed", target: "t" });
-  const page = await openPage(`/runs/${id}?view=graph`, "light");
+  const { run_uuid: id } = await web.server.run({ module: "graphed", target: "t" });
+  const page = await web.open(`/runs/${id}?view=graph`, { colorScheme: "light" });
   await expectPage(nodeOf(page, "first")).toHaveClass(/state_completed/);
   await expectPage(nodeOf(page, "second")).toHaveClass(/state_failed/);
   await nodeOf(page, "second").click();

@@ -1,25 +1,9 @@
-import { type Browser, expect as expectPage, type Page } from "@playwright/test";
-import { afterAll, beforeAll, onTestFinished, test } from "vitest";
-import type { TestServer } from "../../lib/testing/test-server.ts";
+import { test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { callApi, launchChromium, logIn, startWebServer } from "./web-server.ts";
+import { callApi } from "./web-server.ts";
+import { expectPage, webTest } from "./web-test.ts";
 
-let server: TestServer;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startWebServer(), launchChromium()]);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
-});
-
-async function openPage(): Promise<Page> {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  return logIn(server, context);
-}
+const web = webTest();
 
 const YAML = `name: greet
 params:
@@ -40,7 +24,7 @@ steps:
 `;
 
 test("a workflow is written, validated, saved, planned and run", async () => {
-  const page = await openPage();
+  const page = await web.signIn();
   await page.getByRole("link", { name: "Workflows" }).click();
   await page.getByRole("link", { name: "New workflow" }).first().click();
   const source = page.getByRole("textbox", { name: "Source of the workflow" });
@@ -74,11 +58,10 @@ test("a workflow is written, validated, saved, planned and run", async () => {
 });
 
 test("a text that others have changed meanwhile is not overwritten unasked", async () => {
-  const save = (text: string) => callApi(server, "POST", "/automation/workflows", { yaml: text });
+  const save = (text: string) => callApi(web.server, "POST", "/automation/workflows", { yaml: text });
   const text = (name: string) => `name: shared\nsteps: [{name: ${name}, type: bash, command: echo}]\n`;
   await save(text("one"));
-  const page = await openPage();
-  await page.goto(`${server.url}/workflows/shared`);
+  const page = await web.open("/workflows/shared");
   const source = page.getByRole("textbox", { name: "Source of the workflow" });
   await source.fill(text("mine"));
   await expectPage(page.getByText("Not saved")).toBeVisible();
@@ -91,11 +74,10 @@ test("a text that others have changed meanwhile is not overwritten unasked", asy
 });
 
 test("a schedule is paused, resumed and run now", async () => {
-  await callApi(server, "POST", "/automation/workflows", {
+  await callApi(web.server, "POST", "/automation/workflows", {
     yaml: YAML.replace("greet", "scheduled").replace("required: true", "default: Hello"),
   });
-  const page = await openPage();
-  await page.goto(`${server.url}/schedules`);
+  const page = await web.open("/schedules");
   const row = page.getByRole("row", { name: "scheduled" });
   await row.getByRole("button", { name: "Pause" }).click();
   await expectPage(row).toContainText("Paused");
