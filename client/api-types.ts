@@ -3529,7 +3529,7 @@ export interface components {
             comment_id: string | null;
             /** @description Of a mention in the text: the block; empty if it is outside of blocks */
             block_id: string | null;
-            /** @description Beginning of the comment; null if it was deleted, and of other kinds */
+            /** @description Beginning of the comment, or of the block with the mention; null if it was deleted, and of other kinds */
             excerpt: string | null;
             /** @description The role that was given or requested */
             role: ("reader" | "commenter" | "editor" | "administrator" | "owner") | null;

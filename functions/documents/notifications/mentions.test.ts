@@ -83,7 +83,8 @@ it("users whom a text mentions are notified once per block, if they may read it"
     document: { id, title: "Plan" },
     block_id: "one",
     thread_id: null,
-    excerpt: null,
+    excerpt:
+      "Ask @Somebody's name @Somebody's name @Somebody's name @Somebody's name @Somebody's name @Somebody's name",
   });
   expect(await notified(reader)).toMatchObject([{ kind: "mention", block_id: "one" }]);
   expect(await notified(stranger)).toEqual([]);
@@ -106,6 +107,21 @@ it("users are notified when they may read the text, at the next edit, and never 
   await save();
   expect(await notified(stranger)).toMatchObject([{ kind: "mention", block_id: "one" }]);
   expect(await notified(ada)).toEqual([]);
+});
+
+it("the excerpt is the text of the block as it is now, and nothing of a block that is gone", async () => {
+  write("one", ada.id);
+  write("two");
+  await save();
+  expect(await notified(ada)).toMatchObject([{ excerpt: "Ask @Somebody's name" }]);
+  const group = content.getXmlFragment("document-store").get(0) as Y.XmlElement;
+  const paragraph = (group.get(0) as Y.XmlElement).get(0) as Y.XmlElement;
+  (paragraph.get(0) as Y.XmlText).insert(0, "<b>Please</b> ");
+  await save();
+  expect(await notified(ada)).toMatchObject([{ excerpt: "<b>Please</b> Ask @Somebody's name" }]);
+  group.delete(0, 1);
+  await save();
+  expect(await notified(ada)).toMatchObject([{ excerpt: null }]);
 });
 
 it("live edits notify, too, and a mention that is removed within half a minute does not", async () => {
@@ -141,5 +157,6 @@ it("mentions in a text are sent in one email, unless they are turned off", async
   await sendDueMails({ ...test.deps, mail } as Deps, new AbortController().signal);
   expect(sent.map(({ to }) => to)).toEqual(["Ada@example.com"]);
   expect(sent[0]?.subject).toBe("owner mentioned you in: Plan");
-  expect(sent[0]?.text).not.toContain("mentioned you:");
+  expect(sent[0]?.text).toContain("mentioned you:");
+  expect(sent[0]?.text).toContain("Ask @Somebody's name");
 });

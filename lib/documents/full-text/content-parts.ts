@@ -95,6 +95,9 @@ function textOf(node: XmlText): string {
 }
 
 function shownAttributes(node: XmlElement): string {
+  const name: unknown = node.nodeName === "mention" ? node.getAttribute("name") : undefined;
+  // The user of a mention is an id, which nobody reads.
+  if (typeof name === "string" && name !== "") return ` @${name} `;
   const shown = TEXT_ATTRIBUTES.map((name): unknown => node.getAttribute(name)).filter(
     (value) => typeof value === "string" && value !== "",
   );

@@ -1,5 +1,6 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Letterhead } from "../../mail/mail.ts";
+import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { type AuthorizationDeps, resolveAccess } from "../authorization/document-access.ts";
 import { renderEmail } from "../mail/email-templates.ts";
@@ -21,11 +22,12 @@ import { readSettings } from "./settings.ts";
 import { createUnsubscribeToken, UNSUBSCRIBE_PATH } from "./unsubscribe.ts";
 import { mayRead, visibleTo } from "./visible.ts";
 
-export type ComposeDeps = AuthorizationDeps & {
-  readonly letterhead: Letterhead;
-  /** Without a slash at the end. */
-  readonly publicUrl?: string | undefined;
-};
+export type ComposeDeps = AuthorizationDeps &
+  Pick<Ports, "fullText"> & {
+    readonly letterhead: Letterhead;
+    /** Without a slash at the end. */
+    readonly publicUrl?: string | undefined;
+  };
 
 /** Maximum notifications of one email: they are marked in the transaction that deletes it from the queue. */
 const MAILED_MAX = 90;

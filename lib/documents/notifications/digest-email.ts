@@ -46,8 +46,7 @@ export function renderDigest(
       ...shown.map((one) => {
         const quote = oneLine(one.run?.error ?? one.excerpt ?? "", EXCERPT_MAX);
         const { subject: alone, line } = texts.one[digestKind(one)];
-        // A mention in the text of a document quotes nothing.
-        return { text: fillIn(one.block_id === null ? line : alone, valuesOf(one)), quote };
+        return { text: fillIn(quote === "" ? alone : line, valuesOf(one)), quote };
       }),
       ...(more === 0 ? [] : [{ text: fillIn(texts.more, { count: String(more) }) }]),
     ],

@@ -6,6 +6,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { ROLES } from "../access/roles.ts";
 import type { AuthorizationDeps } from "../authorization/document-access.ts";
+import { decodeParts } from "../full-text/text-parts.ts";
 import {
   NOTIFICATION_KINDS,
   notificationKey,
@@ -14,7 +15,7 @@ import {
 } from "../tables/notifications.ts";
 import { commentKey, commentsTable } from "../tables/threads.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
-import { readCommentText } from "../threads/comment-text.ts";
+import { readCommentText, shorten } from "../threads/comment-text.ts";
 import { lightUserRecord, toLightUser } from "../users/record.ts";
 import { type VisibleNotification, visibleTo } from "./visible.ts";
 
@@ -36,12 +37,16 @@ export const notificationRecord = z
     excerpt: z
       .string()
       .nullable()
-      .describe("Beginning of the comment; null if it was deleted, and of other kinds"),
+      .describe(
+        "Beginning of the comment, or of the block with the mention; null if it was deleted, and of other kinds",
+      ),
     role: z.enum(ROLES).nullable().describe("The role that was given or requested"),
     run: z.object({ id: z.string(), workflow: z.string(), error: z.string() }).nullable(),
   })
   .meta({ id: "Notification" });
 export type NotificationRecord = z.infer<typeof notificationRecord>;
+
+type ExcerptDeps = Pick<Ports, "tables" | "fullText">;
 
 /** A page of notifications, with the number of all and of unread ones. */
 export interface NotificationPage {
@@ -55,7 +60,7 @@ export interface NotificationPage {
  * neither listed nor counted.
  */
 export async function listNotifications(
-  deps: AuthorizationDeps,
+  deps: AuthorizationDeps & ExcerptDeps,
   user: StoredUser,
   filter: { readonly is_read?: boolean | undefined },
   { offset, limit }: PageRequest,
@@ -83,18 +88,20 @@ async function readListed(
 
 /** Converts notifications, with titles, names and texts as they are now. */
 export async function toRecords(
-  { tables }: Pick<Ports, "tables">,
+  deps: ExcerptDeps,
   visible: readonly VisibleNotification[],
 ): Promise<NotificationRecord[]> {
+  const { tables } = deps;
   const actors = new Set(visible.flatMap(({ notification: { actor } }) => actor ?? []));
   const commentKeys = visible.flatMap(({ notification: { document, thread, comment } }) =>
     document === undefined || thread === undefined || comment === undefined
       ? []
       : [commentKey(document, thread, comment)],
   );
-  const [users, comments] = await Promise.all([
+  const [users, comments, blocks] = await Promise.all([
     tables.batchGet(usersTable, [...actors].map(userKey)),
     tables.batchGet(commentsTable, commentKeys),
+    readBlockExcerpts(deps, visible),
   ]);
   const names = new Map(users.map((user) => [user.id, toLightUser(user)]));
   const excerpts = new Map(comments.map(({ id, body }) => [id, readCommentText(body).excerpt]));
@@ -110,11 +117,30 @@ export async function toRecords(
       thread_id: thread ?? null,
       comment_id: comment ?? null,
       block_id: block ?? null,
-      excerpt: excerpts.get(comment ?? "") ?? null,
+      excerpt: excerpts.get(comment ?? "") ?? blocks.get(notification) ?? null,
       role: role ?? null,
       run: run ?? null,
     };
   });
+}
+
+/** The beginnings of the blocks that mention a user, from the full-text index, which has the text by block. */
+async function readBlockExcerpts(
+  { fullText }: ExcerptDeps,
+  visible: readonly VisibleNotification[],
+): Promise<ReadonlyMap<StoredNotification, string>> {
+  const excerpts = new Map<StoredNotification, string>();
+  const mentions = visible.flatMap(({ notification }) => (notification.block ? [notification] : []));
+  const ids = new Set(mentions.flatMap(({ document }) => document ?? []));
+  if (ids.size === 0) return excerpts;
+  for (const { id, data } of await fullText.get([...ids])) {
+    const parts = decodeParts(data).filter(({ field }) => field === "heading" || field === "body");
+    for (const mention of mentions.filter(({ document }) => document === id)) {
+      const text = parts.filter(({ source }) => source === mention.block).map((part) => part.text);
+      if (text.length > 0) excerpts.set(mention, shorten(text.join(" ")));
+    }
+  }
+  return excerpts;
 }
 
 /** Marks a notification as read. Throws `not_found`. */

@@ -44,7 +44,8 @@ export function readCommentText(body: string): CommentText {
   return { excerpt: shorten(texts.join("")), mentions: [...mentions] };
 }
 
-function shorten(text: string): string {
+/** The beginning of a text, on one line. */
+export function shorten(text: string): string {
   // A character may be two units.
   const line = text
     .slice(0, EXCERPT_MAX * 4)

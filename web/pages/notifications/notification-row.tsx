@@ -64,9 +64,10 @@ function textOf({ kind, actor, document, run }: Notification, t: TFunction): str
   return t(`notifications.${kind}`, { name, title });
 }
 
-function pathOf({ document, run, thread_id: thread }: Notification): string | undefined {
+function pathOf({ document, run, thread_id: thread, block_id: block }: Notification): string | undefined {
   if (run !== null) return `/runs/${run.id}`;
   if (document === null) return undefined;
   const path = documentPath(document);
-  return thread === null ? path : `${path}?${new URLSearchParams({ panel: "comments", thread })}`;
+  if (thread !== null) return `${path}?${new URLSearchParams({ panel: "comments", thread })}`;
+  return block ? `${path}?${new URLSearchParams({ block })}` : path;
 }
