@@ -37,7 +37,11 @@ export function useEventTail(
   return state;
 }
 
-/** Opens a stream, and returns a function that closes it. */
+/** Whether the user may not read the log. An event source does not say why it was refused. */
+const isForbidden = async (): Promise<boolean> =>
+  (await fetch("/automation/event-logs?limit=1").catch(() => undefined))?.status === 403;
+
+/** Opens a stream, and returns a function that closes it. Without the right to read the log, it is off. */
 export function followLog(
   query: string,
   onState: (state: TailState) => void,
@@ -49,11 +53,19 @@ export function followLog(
   let lastId = "";
   let source: EventSource;
   let pause = REOPEN_MS;
+  let isClosed = false;
   const flush = (): void => {
     flushing = undefined;
     const events = collected;
     collected = [];
     onEvents(events);
+  };
+  const reopen = async (): Promise<void> => {
+    const isRefused = await isForbidden();
+    if (isClosed) return;
+    if (isRefused) return onState("off");
+    reopening = setTimeout(open, pause);
+    pause = Math.min(pause * 2, REOPEN_MAX_MS);
   };
   const open = (): void => {
     const start = lastId === "" ? `last=${OVERLAP}` : `after=${lastId}`;
@@ -65,9 +77,7 @@ export function followLog(
     source.onerror = () => {
       onState("lost");
       // The browser connects again itself, unless the response was an error.
-      if (source.readyState !== EventSource.CLOSED) return;
-      reopening = setTimeout(open, pause);
-      pause = Math.min(pause * 2, REOPEN_MAX_MS);
+      if (source.readyState === EventSource.CLOSED) void reopen();
     };
     source.addEventListener("event", ({ data, lastEventId }: MessageEvent<string>) => {
       lastId = lastEventId;
@@ -78,6 +88,7 @@ export function followLog(
   };
   open();
   return () => {
+    isClosed = true;
     clearTimeout(flushing);
     clearTimeout(reopening);
     source.close();

@@ -9,15 +9,13 @@ import { useMemo } from "react";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import type { Document } from "../../api/documents.ts";
-import { useLogChanges } from "../../api/log-changes.ts";
+import { POLL_MS, useLogChanges } from "../../api/log-changes.ts";
 import { createRefresher } from "../../api/refresher.ts";
 
 /** Events of documents: created, edited, moved, shared, deleted. */
 const CHANGES = { source: "documents" };
 
 const PAGE_SIZE = 50;
-/** How often a list is read again if no stream says what changes, milliseconds. */
-const REFRESH_MS = 60_000;
 /** Pause between two reads, however much happens, milliseconds. */
 const PAUSE_MS = 2_000;
 
@@ -111,6 +109,6 @@ export function useDocuments(
     getNextPageParam: ({ next }, _pages, page) => (next === null ? undefined : page + 1),
     placeholderData: (previous, query) =>
       query?.queryKey[1] === list ? keepPreviousData(previous) : undefined,
-    refetchInterval: isLive ? false : REFRESH_MS,
+    refetchInterval: isLive ? false : POLL_MS,
   });
 }
