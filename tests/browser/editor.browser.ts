@@ -314,20 +314,6 @@ test("the model's answer changes the text when it is accepted, not before", asyn
   await expect.poll(() => textOf(page).textContent(), WAIT).toContain("Improve it");
 }, 90_000);
 
-test("a document is presented as slides", async () => {
-  const id = await newDocument("Talk", "Welcome\n\n# One\n\nfirst\n\n# Two\n\nsecond");
-  const page = await open(`/d/${id}`);
-  await page.getByRole("button", { name: "Present" }).click();
-  const dialog = page.getByRole("dialog", { name: "Presentation: Talk" });
-  await dialog.getByText("Slide 1 of 3").waitFor();
-  await page.keyboard.press("ArrowRight");
-  await dialog.getByText("first").waitFor();
-  await page.keyboard.press("End");
-  await dialog.getByText("second").waitFor();
-  await page.keyboard.press("Escape");
-  await expect.poll(() => dialog.count(), WAIT).toBe(0);
-}, 60_000);
-
 test("after access is revoked, the open tab shows nothing of the document", async () => {
   const id = await newDocument("Secret plan", "Nobody may know.");
   const theirs = await open(`/d/${id}`, "ben@example.com");

@@ -24,7 +24,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
         return;
       }
       if (event.ctrlKey || event.metaKey) return;
-      if (isField(event.target) || document.querySelector("[role='dialog']") !== null) return;
+      if (isField(event.target) || document.querySelector("[role='dialog'], dialog[open]") !== null) return;
       const { key } = event;
       const isSequence = first !== undefined && event.timeStamp - first.at < SEQUENCE_MS;
       const run = (isSequence ? shortcuts[`${first?.key} ${key}`] : undefined) ?? shortcuts[key];

@@ -1,9 +1,11 @@
 import { IconPresentation } from "@tabler/icons-react";
-import { type ReactNode, useCallback, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { useLocation } from "wouter";
 import type { Document } from "../../../api/documents.ts";
 import { IconButton } from "../../../components/icon-button.tsx";
 import { later } from "../../../components/later.tsx";
+import { useQueryParameters } from "../../../components/query-parameters.ts";
 import type { BlockEditor } from "../document-schema.ts";
 
 const Presenter = later(async () => (await import("./presenter.tsx")).Presenter);
@@ -15,21 +17,38 @@ interface Props {
   readonly editor: BlockEditor;
 }
 
-/** Shows the document as slides. */
+/** Shows the document as slides. The address has the number of the slide, from 1. */
 export function PresentButton({ document, editor }: Props): ReactNode {
   const { t } = useTranslation();
+  const [, navigate] = useLocation();
+  const [parameters, hrefWith, replace] = useQueryParameters();
   const button = useRef<HTMLButtonElement>(null);
-  const [isOpen, setOpen] = useState(false);
-  const close = useCallback(() => {
-    setOpen(false);
-    button.current?.focus();
-  }, []);
+  const slide = parameters.get("slide");
+  const isOpen = slide !== null;
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    if (wasOpen.current && !isOpen) button.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
   return (
     <>
-      <IconButton ref={button} size="lg" aria-label={t("presenter.open")} onClick={() => setOpen(true)}>
+      <IconButton
+        ref={button}
+        size="lg"
+        aria-label={t("presenter.open")}
+        onClick={() => navigate(hrefWith({ slide: "1" }))}
+      >
         <IconPresentation size={ICON_SIZE} stroke={1.75} aria-hidden />
       </IconButton>
-      {isOpen && <Presenter document={document} editor={editor} onClose={close} />}
+      {isOpen && (
+        <Presenter
+          document={document}
+          editor={editor}
+          number={Math.trunc(Number(slide)) || 1}
+          onShow={(number) => replace({ slide: String(number) })}
+          onClose={() => replace({ slide: undefined })}
+        />
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { slidesOf } from "./slides.ts";
+import { slidesOf, summarize } from "./slides.ts";
 
 const heading = (level: number) => ({ type: "heading", props: { level }, content: ["x"] });
 const text = { type: "paragraph", props: {}, content: ["x"] };
@@ -21,4 +21,23 @@ it("no slide is blank, and there is always one", () => {
   expect(slidesOf([blank, heading(1), at("pageBreak"), blank, at("pageBreak")])).toEqual([[heading(1)]]);
   expect(slidesOf([])).toEqual([[]]);
   expect(slidesOf([blank])).toEqual([[]]);
+});
+
+it("the overview has the first text of a slide and the beginning of the others", () => {
+  const words = (...content: readonly unknown[]) => ({ type: "paragraph", props: {}, content });
+  const nested = { ...words({ type: "text", text: "below" }), children: [words({ text: "deeper" })] };
+  const table = {
+    type: "table",
+    props: {},
+    content: { type: "tableContent", rows: [{ cells: [{ content: [{ text: "a" }] }, [{ text: "b" }]] }] },
+  };
+  const heading = { type: "heading", props: { level: 1 }, content: [{ type: "text", text: "Title" }] };
+  const mention = { type: "mention", props: { user: "1", name: "Ada" } };
+  const link = { type: "link", href: "x", content: [{ type: "text", text: "a link" }] };
+  expect(summarize([blank, heading, words({ text: "See " }, link, " of ", mention), nested, table])).toEqual({
+    title: "Title",
+    text: "See a link of @Ada below deeper a b",
+  });
+  expect(summarize([blank])).toEqual({ title: "", text: "" });
+  expect(summarize([words({ text: "x".repeat(1_000) })]).title).toHaveLength(240);
 });

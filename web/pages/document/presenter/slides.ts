@@ -1,8 +1,13 @@
-/** The part of a block that says where a slide begins. */
+/** The part of a block that says where a slide begins, and what it says. */
 interface SlideBlock {
   readonly type: string;
   readonly props: object;
+  readonly content?: unknown;
+  readonly children?: readonly SlideBlock[];
 }
+
+/** Characters of a slide that the overview shows. */
+const TEXT_MAX_LENGTH = 240;
 
 const levelOf = ({ type, props }: SlideBlock): number | undefined =>
   type === "heading" && "level" in props && typeof props.level === "number" ? props.level : undefined;
@@ -27,7 +32,39 @@ export function slidesOf<Block extends SlideBlock>(blocks: readonly Block[]): re
 }
 
 const isBlank = (block: SlideBlock): boolean =>
-  block.type === "paragraph" &&
-  "content" in block &&
-  Array.isArray(block.content) &&
-  block.content.length === 0;
+  block.type === "paragraph" && Array.isArray(block.content) && block.content.length === 0;
+
+/** What the overview shows of a slide. */
+export interface SlideSummary {
+  /** The first text; empty if there is none. */
+  readonly title: string;
+  /** The beginning of what follows. */
+  readonly text: string;
+}
+
+export function summarize(slide: readonly SlideBlock[]): SlideSummary {
+  const [title = "", ...others] = textsOf(slide);
+  return { title: title.slice(0, TEXT_MAX_LENGTH), text: others.join(" ").slice(0, TEXT_MAX_LENGTH) };
+}
+
+/** The texts of blocks and of those below them, without blank ones. */
+const textsOf = (blocks: readonly SlideBlock[]): readonly string[] =>
+  blocks.flatMap(({ content, children = [] }) => {
+    const text = inlineText(content).trim();
+    return [...(text === "" ? [] : [text]), ...textsOf(children)];
+  });
+
+/** The text of the content of a block: texts, links, mentions, links to documents and cells. */
+function inlineText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (Array.isArray(content)) return content.map(inlineText).join("");
+  if (typeof content !== "object" || content === null) return "";
+  const { text, content: inner, rows, cells, props } = content as Readonly<Record<string, unknown>>;
+  if (typeof text === "string") return text;
+  if (Array.isArray(rows)) return rows.map(inlineText).join(" ");
+  if (Array.isArray(cells)) return cells.map(inlineText).join(" ");
+  if (inner !== undefined) return inlineText(inner);
+  const { name, title } = (props ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof name === "string") return `@${name}`;
+  return typeof title === "string" ? title : "";
+}
