@@ -11,7 +11,7 @@ const START =
 
 /** What most pages need. */
 const SHELL =
-  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|user-language|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|mantine|page-links|schedule|table|text-|use-leave|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|help-button|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
+  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|user-language|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|list-with|mantine|page-links|schedule|table|text-|use-leave|windowed)|document-menu\/load|i18n\/i18n|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|help-button|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|react-i18next|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
 
 /** What shows the theme file of the operator. */
 const THEME = /\/web\/shell\/(?:brand|customization|footer|logo-of-theme|theme-fields)/;

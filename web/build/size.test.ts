@@ -38,7 +38,7 @@ it.each([
     141,
     [...SIDE, "pages/documents/documents-page.tsx", "footer", ...textsOf("documents")],
   ],
-  ["the list of runs", 133, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
+  ["the list of runs", 134, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
   ["a document", 400, ["editor", ...textsOf("document")]],
   [
     "the same with all that is loaded after it",

@@ -1,12 +1,10 @@
 import { IconChevronRight } from "@tabler/icons-react";
-import { type CSSProperties, type ReactNode, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { type JsonLine, jsonLines } from "./json-lines.ts";
 import classes from "./json-view.module.css";
-import { useWindowedRows } from "./windowed-rows.ts";
+import { WindowedLines } from "./windowed-lines.tsx";
 
-/** Height of a line, pixels. Also in the style sheet. */
-const LINE_HEIGHT = 20;
 const INDENT_PX = 16;
 const ICON_SIZE = 12;
 
@@ -16,31 +14,23 @@ interface Props {
   readonly text: string;
 }
 
-/** JSON whose parts open and close. Only the lines in sight are rendered, so it may be long. */
+/** JSON of any length, whose parts open and close. */
 export function JsonView({ label, text }: Props): ReactNode {
   const value = useMemo(() => parsed(text), [text]);
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const lines = useMemo(() => jsonLines(value, toggled), [value, toggled]);
-  const scroller = useRef<HTMLElement>(null);
-  const { from, to } = useWindowedRows(scroller, lines.length, LINE_HEIGHT);
   const toggle = (id: string): void => {
     const next = new Set(toggled);
     if (!next.delete(id)) next.add(id);
     setToggled(next);
   };
-  const height: CSSProperties = { height: lines.length * LINE_HEIGHT };
-  const offset: CSSProperties = { transform: `translateY(${from * LINE_HEIGHT}px)` };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-    <section ref={scroller} className={classes.view} aria-label={label} tabIndex={0} dir="ltr">
-      <div style={height}>
-        <div style={offset}>
-          {lines.slice(from, to).map((line) => (
-            <Line key={line.id} line={line} onToggle={toggle} />
-          ))}
-        </div>
-      </div>
-    </section>
+    <WindowedLines label={label} count={lines.length}>
+      {(index) => {
+        const line = lines[index];
+        return line && <Line key={line.id} line={line} onToggle={toggle} />;
+      }}
+    </WindowedLines>
   );
 }
 

@@ -8,13 +8,12 @@ import { api } from "../../api/client.ts";
 import { DEAD_LETTERS, type DeadLetter, useRedrive, useRedriveAll } from "../../api/dead-letters.ts";
 import { Button } from "../../components/button.tsx";
 import { CopyCommand } from "../../components/copy-command.tsx";
-import { WithDetails } from "../../components/details-panel.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorState, messageOf } from "../../components/error-state.tsx";
+import { messageOf } from "../../components/error-state.tsx";
 import { later } from "../../components/later.tsx";
+import { type ListRows, ListWithDetails } from "../../components/list-with-details.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
-import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
@@ -32,7 +31,7 @@ const REFRESH_MS = 5_000;
 /** Messages that failed at every delivery, newest first. They are read, and sent to their queue again. */
 export function DeadLettersPage(): ReactNode {
   const { t } = useTranslation();
-  const [parameters, hrefWith] = useQueryParameters();
+  const [parameters] = useQueryParameters();
   const page = pageOf(parameters);
   const query = {
     ...orderingOf(parameters, ["received_at"]),
@@ -45,8 +44,6 @@ export function DeadLettersPage(): ReactNode {
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
-  const rows = letters.data?.data ?? [];
-  const chosen = rows.find(({ id }) => id === parameters.get("letter"));
   return (
     <div className={classes.page}>
       <PageHeader
@@ -66,47 +63,26 @@ export function DeadLettersPage(): ReactNode {
                   : undefined
               }
             />
-            {letters.isSuccess && rows.length > 0 && <RedriveAll total={letters.data.pagination.total} />}
+            {letters.isSuccess && letters.data.data.length > 0 && (
+              <RedriveAll total={letters.data.pagination.total} />
+            )}
           </>
         }
       />
-      {letters.isError && <ErrorState error={letters.error} onRetry={() => void letters.refetch()} />}
-      {letters.isSuccess && rows.length === 0 && (
-        <EmptyState text={t("dead_letters.empty")} guide="web-interface#operation" />
-      )}
-      {letters.isSuccess && rows.length > 0 && (
-        <WithDetails
-          details={
-            chosen && (
-              <DeadLetterPanel key={chosen.id} letter={chosen} closeHref={hrefWith({ letter: undefined })} />
-            )
-          }
-        >
-          <LetterTable
-            letters={rows}
-            chosen={chosen?.id}
-            hrefOf={(id) => hrefWith({ letter: id === chosen?.id ? undefined : id })}
-          />
-          <PageLinks
-            pagination={letters.data.pagination}
-            page={page}
-            hrefOfPage={(number) =>
-              hrefWith({ page: number === 1 ? undefined : `${number}`, letter: undefined })
-            }
-          />
-        </WithDetails>
-      )}
+      <ListWithDetails
+        list={letters}
+        parameter="letter"
+        empty={<EmptyState text={t("dead_letters.empty")} guide="web-interface#operation" />}
+        table={(shown) => <LetterTable {...shown} />}
+        details={(letter, closeHref) => (
+          <DeadLetterPanel key={letter.id} letter={letter} closeHref={closeHref} />
+        )}
+      />
     </div>
   );
 }
 
-interface TableProps {
-  readonly letters: readonly DeadLetter[];
-  readonly chosen: string | undefined;
-  readonly hrefOf: (id: string) => string;
-}
-
-function LetterTable({ letters, chosen, hrefOf }: TableProps): ReactNode {
+function LetterTable({ rows, chosen, hrefOf }: ListRows<DeadLetter>): ReactNode {
   const { t } = useTranslation();
   const redrive = useRedrive();
   return (
@@ -120,7 +96,7 @@ function LetterTable({ letters, chosen, hrefOf }: TableProps): ReactNode {
         { name: t("dead_letters.actions"), kind: "actions" },
       ]}
     >
-      {letters.map(({ id, queue, received_at, error }) => (
+      {rows.map(({ id, queue, received_at, error }) => (
         <tr key={id}>
           <th scope="row">
             <Link

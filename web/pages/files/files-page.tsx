@@ -4,15 +4,14 @@ import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
+import { useWorkspaceNames } from "../../api/workspace-names.ts";
 import { CopyCommand } from "../../components/copy-command.tsx";
-import { WithDetails } from "../../components/details-panel.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorState } from "../../components/error-state.tsx";
 import { FilterChips } from "../../components/filter-chips.tsx";
 import { FilterTabs } from "../../components/filter-tabs.tsx";
+import { filtersFrom, type ListRows, ListWithDetails } from "../../components/list-with-details.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
-import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
@@ -68,12 +67,7 @@ function Artifacts(): ReactNode {
   const [, navigate] = useLocation();
   const [parameters, hrefWith] = useQueryParameters();
   const page = pageOf(parameters);
-  const filters = Object.fromEntries(
-    FILTERS.flatMap((name) => {
-      const value = parameters.get(name) ?? "";
-      return value === "" ? [] : [[name, value]];
-    }),
-  );
+  const filters = filtersFrom(parameters, FILTERS);
   const query = {
     ...filters,
     verify_exist: true,
@@ -86,19 +80,15 @@ function Artifacts(): ReactNode {
     queryFn: ({ signal }) => dataOf(api.GET("/automation/artifacts", { params: { query }, signal })),
     placeholderData: keepPreviousData,
   });
-  const names = useQuery({
-    queryKey: ["workspace-names"],
-    queryFn: ({ signal }) => dataOf(api.GET("/automation/workspace-names", { signal })),
-  });
+  const workspaces = useWorkspaceNames();
   const rows = artifacts.data?.data ?? [];
-  const chosen = rows.find(({ id }) => id === parameters.get("file"));
   return (
     <>
       <div className={classes.chips}>
         <FilterChips
           fields={[
             { name: "search", label: t("files.search") },
-            { name: "workspace", label: t("files.workspace"), suggestions: names.data?.data ?? [] },
+            { name: "workspace", label: t("files.workspace"), suggestions: workspaces },
             {
               name: "artifact_type",
               label: t("files.type"),
@@ -110,46 +100,25 @@ function Artifacts(): ReactNode {
           onAdd={(name, value) => navigate(hrefWith({ [name]: value, page: undefined, file: undefined }))}
         />
       </div>
-      {artifacts.isError && <ErrorState error={artifacts.error} onRetry={() => void artifacts.refetch()} />}
-      {artifacts.isSuccess && rows.length === 0 && (
-        <EmptyState
-          text={t(Object.keys(filters).length > 0 ? "files.empty_found" : "files.empty")}
-          guide="data"
-        />
-      )}
-      {artifacts.isSuccess && rows.length > 0 && (
-        <WithDetails
-          details={
-            chosen && (
-              <FilePanel key={chosen.id} artifact={chosen} closeHref={hrefWith({ file: undefined })} />
-            )
-          }
-        >
-          <ArtifactTable
-            artifacts={rows}
-            chosen={chosen?.id}
-            hrefOf={(id) => hrefWith({ file: id === chosen?.id ? undefined : id })}
+      <ListWithDetails
+        list={artifacts}
+        parameter="file"
+        empty={
+          <EmptyState
+            text={t(Object.keys(filters).length > 0 ? "files.empty_found" : "files.empty")}
+            guide="data"
           />
-          <PageLinks
-            pagination={artifacts.data.pagination}
-            page={page}
-            hrefOfPage={(number) =>
-              hrefWith({ page: number === 1 ? undefined : `${number}`, file: undefined })
-            }
-          />
-        </WithDetails>
-      )}
+        }
+        table={(shown) => <ArtifactTable {...shown} />}
+        details={(artifact, closeHref) => (
+          <FilePanel key={artifact.id} artifact={artifact} closeHref={closeHref} />
+        )}
+      />
     </>
   );
 }
 
-interface TableProps {
-  readonly artifacts: readonly Artifact[];
-  readonly chosen: string | undefined;
-  readonly hrefOf: (id: string) => string;
-}
-
-function ArtifactTable({ artifacts, chosen, hrefOf }: TableProps): ReactNode {
+function ArtifactTable({ rows, chosen, hrefOf }: ListRows<Artifact>): ReactNode {
   const { t, i18n } = useTranslation();
   return (
     <Table
@@ -164,7 +133,7 @@ function ArtifactTable({ artifacts, chosen, hrefOf }: TableProps): ReactNode {
         { name: t("files.created"), sort: "created_at" },
       ]}
     >
-      {artifacts.map((artifact) => (
+      {rows.map((artifact) => (
         <tr key={artifact.id}>
           <th scope="row">
             <Link

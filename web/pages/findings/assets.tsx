@@ -5,12 +5,10 @@ import { Link, useLocation } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { useWorkspaceNames } from "../../api/workspace-names.ts";
-import { WithDetails } from "../../components/details-panel.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorState } from "../../components/error-state.tsx";
 import { FilterChips } from "../../components/filter-chips.tsx";
+import { filtersFrom, type ListRows, ListWithDetails } from "../../components/list-with-details.tsx";
 import pageClasses from "../../components/page.module.css";
-import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
@@ -26,12 +24,7 @@ export function Assets(): ReactNode {
   const [, navigate] = useLocation();
   const [parameters, hrefWith] = useQueryParameters();
   const page = pageOf(parameters);
-  const filters = Object.fromEntries(
-    FILTERS.flatMap((name) => {
-      const value = parameters.get(name) ?? "";
-      return value === "" ? [] : [[name, value]];
-    }),
-  );
+  const filters = filtersFrom(parameters, FILTERS);
   const query = {
     ...filters,
     ...orderingOf(parameters, ["created_at"]),
@@ -45,7 +38,6 @@ export function Assets(): ReactNode {
   });
   const workspaces = useWorkspaceNames();
   const rows = assets.data?.data ?? [];
-  const chosen = rows.find(({ id }) => `${id}` === parameters.get("finding"));
   const valuesOf = (name: "asset_type" | "source"): string[] =>
     [...new Set(rows.map((row) => row[name]))].filter((value) => value !== "").sort();
   return (
@@ -65,51 +57,25 @@ export function Assets(): ReactNode {
         />
       </div>
       <hr className={pageClasses.line} />
-      {assets.isError && <ErrorState error={assets.error} onRetry={() => void assets.refetch()} />}
-      {assets.isSuccess && rows.length === 0 && (
-        <EmptyState
-          text={t(Object.keys(filters).length > 0 ? "findings.empty_found" : "findings.no_assets")}
-          guide="data"
-        />
-      )}
-      {assets.isSuccess && rows.length > 0 && (
-        <WithDetails
-          details={
-            chosen && (
-              <FindingPanel
-                key={chosen.id}
-                title={chosen.asset_value}
-                finding={chosen}
-                closeHref={hrefWith({ finding: undefined })}
-              />
-            )
-          }
-        >
-          <AssetTable
-            rows={rows}
-            chosen={chosen?.id}
-            hrefOf={(id) => hrefWith({ finding: id === chosen?.id ? undefined : `${id}` })}
+      <ListWithDetails
+        list={assets}
+        parameter="finding"
+        empty={
+          <EmptyState
+            text={t(Object.keys(filters).length > 0 ? "findings.empty_found" : "findings.no_assets")}
+            guide="data"
           />
-          <PageLinks
-            pagination={assets.data.pagination}
-            page={page}
-            hrefOfPage={(number) =>
-              hrefWith({ page: number === 1 ? undefined : `${number}`, finding: undefined })
-            }
-          />
-        </WithDetails>
-      )}
+        }
+        table={(shown) => <AssetTable {...shown} />}
+        details={(asset, closeHref) => (
+          <FindingPanel key={asset.id} title={asset.asset_value} finding={asset} closeHref={closeHref} />
+        )}
+      />
     </>
   );
 }
 
-interface TableProps {
-  readonly rows: readonly Schemas["Asset"][];
-  readonly chosen: number | undefined;
-  readonly hrefOf: (id: number) => string;
-}
-
-function AssetTable({ rows, chosen, hrefOf }: TableProps): ReactNode {
+function AssetTable({ rows, chosen, hrefOf }: ListRows<Schemas["Asset"]>): ReactNode {
   const { t } = useTranslation();
   return (
     <Table

@@ -5,12 +5,10 @@ import { Link, useLocation } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { useWorkspaceNames } from "../../api/workspace-names.ts";
-import { WithDetails } from "../../components/details-panel.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorState } from "../../components/error-state.tsx";
 import { FilterChips } from "../../components/filter-chips.tsx";
+import { filtersFrom, type ListRows, ListWithDetails } from "../../components/list-with-details.tsx";
 import pageClasses from "../../components/page.module.css";
-import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
@@ -28,12 +26,7 @@ export function Vulnerabilities(): ReactNode {
   const [, navigate] = useLocation();
   const [parameters, hrefWith] = useQueryParameters();
   const page = pageOf(parameters);
-  const filters = Object.fromEntries(
-    FILTERS.flatMap((name) => {
-      const value = parameters.get(name) ?? "";
-      return value === "" ? [] : [[name, value]];
-    }),
-  );
+  const filters = filtersFrom(parameters, FILTERS);
   const query = {
     ...filters,
     ...orderingOf(parameters, ["created_at"]),
@@ -46,8 +39,6 @@ export function Vulnerabilities(): ReactNode {
     placeholderData: keepPreviousData,
   });
   const workspaces = useWorkspaceNames();
-  const rows = found.data?.data ?? [];
-  const chosen = rows.find(({ id }) => `${id}` === parameters.get("finding"));
   return (
     <>
       <SeverityTimeline workspace={parameters.get("workspace") ?? ""} />
@@ -67,51 +58,25 @@ export function Vulnerabilities(): ReactNode {
         onAdd={(name, value) => navigate(hrefWith({ [name]: value, page: undefined, finding: undefined }))}
       />
       <hr className={pageClasses.line} />
-      {found.isError && <ErrorState error={found.error} onRetry={() => void found.refetch()} />}
-      {found.isSuccess && rows.length === 0 && (
-        <EmptyState
-          text={t(Object.keys(filters).length > 0 ? "findings.empty_found" : "findings.no_vulnerabilities")}
-          guide="data"
-        />
-      )}
-      {found.isSuccess && rows.length > 0 && (
-        <WithDetails
-          details={
-            chosen && (
-              <FindingPanel
-                key={chosen.id}
-                title={chosen.vuln_title}
-                finding={chosen}
-                closeHref={hrefWith({ finding: undefined })}
-              />
-            )
-          }
-        >
-          <VulnerabilityTable
-            rows={rows}
-            chosen={chosen?.id}
-            hrefOf={(id) => hrefWith({ finding: id === chosen?.id ? undefined : `${id}` })}
+      <ListWithDetails
+        list={found}
+        parameter="finding"
+        empty={
+          <EmptyState
+            text={t(Object.keys(filters).length > 0 ? "findings.empty_found" : "findings.no_vulnerabilities")}
+            guide="data"
           />
-          <PageLinks
-            pagination={found.data.pagination}
-            page={page}
-            hrefOfPage={(number) =>
-              hrefWith({ page: number === 1 ? undefined : `${number}`, finding: undefined })
-            }
-          />
-        </WithDetails>
-      )}
+        }
+        table={(shown) => <VulnerabilityTable {...shown} />}
+        details={(finding, closeHref) => (
+          <FindingPanel key={finding.id} title={finding.vuln_title} finding={finding} closeHref={closeHref} />
+        )}
+      />
     </>
   );
 }
 
-interface TableProps {
-  readonly rows: readonly Schemas["Vulnerability"][];
-  readonly chosen: number | undefined;
-  readonly hrefOf: (id: number) => string;
-}
-
-function VulnerabilityTable({ rows, chosen, hrefOf }: TableProps): ReactNode {
+function VulnerabilityTable({ rows, chosen, hrefOf }: ListRows<Schemas["Vulnerability"]>): ReactNode {
   const { t } = useTranslation();
   return (
     <Table

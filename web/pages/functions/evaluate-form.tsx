@@ -5,9 +5,9 @@ import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
 import { CopyCommand } from "../../components/copy-command.tsx";
-import { messageOf } from "../../components/error-state.tsx";
 import formClasses from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
+import { FormProblem } from "../../components/form-problem.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import classes from "./functions.module.css";
 
@@ -65,11 +65,7 @@ export function EvaluateForm({ script: initial }: { readonly script: string }): 
           weft={["functions", "eval", script, ...(target === "" ? [] : ["--target", target])]}
         />
       </div>
-      {evaluate.isError && (
-        <p className={formClasses.problem} role="alert">
-          {messageOf(evaluate.error, t)}
-        </p>
-      )}
+      <FormProblem error={evaluate.error} />
       {evaluate.isSuccess && (
         <div role="status" className={classes.result}>
           <JsonView label={t("functions.result")} text={JSON.stringify(evaluate.data.result ?? null)} />

@@ -5,9 +5,10 @@ import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import type { Run } from "../../api/runs.ts";
 import { Button } from "../../components/button.tsx";
-import { ErrorState, messageOf } from "../../components/error-state.tsx";
+import { ErrorState } from "../../components/error-state.tsx";
 import classes from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
+import { FormProblem } from "../../components/form-problem.tsx";
 import { ParamField, VALUE_MAX } from "../workflow/param-field.tsx";
 import panelClasses from "./panel.module.css";
 import { changedParams, useParams } from "./rerun-panel.tsx";
@@ -124,11 +125,7 @@ export function ReplayPanel({ run, step, steps }: Props): ReactNode {
           );
         })}
       </fieldset>
-      {create.isError && (
-        <p className={classes.problem} role="alert">
-          {messageOf(create.error, t)}
-        </p>
-      )}
+      <FormProblem error={create.error} />
       <div className={classes.buttons}>
         <Button type="submit" loading={create.isPending} disabled={create.isSuccess}>
           {t("run.replay_start", { step })}

@@ -5,8 +5,8 @@ import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import type { Run } from "../../api/runs.ts";
 import { Button } from "../../components/button.tsx";
-import { messageOf } from "../../components/error-state.tsx";
 import classes from "../../components/form.module.css";
+import { FormProblem } from "../../components/form-problem.tsx";
 import { type Param, ParamField } from "../workflow/param-field.tsx";
 import panelClasses from "./panel.module.css";
 import { useNewRun } from "./run-requests.ts";
@@ -53,11 +53,7 @@ export function RerunPanel({ run }: { readonly run: Run }): ReactNode {
           onChange={(value) => setValues((before) => ({ ...before, [param.name]: value }))}
         />
       ))}
-      {create.isError && (
-        <p className={classes.problem} role="alert">
-          {messageOf(create.error, t)}
-        </p>
-      )}
+      <FormProblem error={create.error} />
       <div className={classes.buttons}>
         <Button type="submit" loading={create.isPending} disabled={create.isSuccess}>
           {t("run.rerun_start")}

@@ -1,15 +1,15 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, type ReactNode, useMemo, useRef } from "react";
+import { memo, type ReactNode, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { useQueryParameters } from "../../components/query-parameters.ts";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { State } from "../../components/state.tsx";
 import { formatDuration, Time } from "../../components/time.tsx";
 import { gradientOf } from "./item-states.ts";
 import classes from "./run.module.css";
-import { depthsOf, durationOfStep, stateOfStep, type TimelineStep } from "./timeline-data.ts";
+import { StepList, type StepRowProps } from "./step-list.tsx";
+import { durationOfStep, stateOfStep, type TimelineStep } from "./timeline-data.ts";
 
 const ROW_HEIGHT = 36;
 const OVERSCAN = 20;
@@ -24,10 +24,8 @@ interface Props {
 /** The steps of a run in their order, as a list. Only the rows in sight are drawn. */
 export function RunSteps({ steps, current }: Props): ReactNode {
   const { t } = useTranslation();
-  const [, hrefWith] = useQueryParameters();
   const scroll = useRef<HTMLDivElement>(null);
   useRowKeys(scroll);
-  const depths = useMemo(() => depthsOf(steps), [steps]);
   const virtual = useVirtualizer({
     count: steps.length,
     getScrollElement: () => scroll.current,
@@ -37,39 +35,20 @@ export function RunSteps({ steps, current }: Props): ReactNode {
   if (steps.length === 0) return <EmptyState text={t("run.no_steps")} />;
   return (
     <div ref={scroll} className={classes.scroll}>
-      <ol className={classes.steps} aria-label={t("runs.steps")} style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, start }) => {
-          const step = steps[index];
-          if (step === undefined) return null;
-          return (
-            <li
-              key={step.key}
-              aria-setsize={steps.length}
-              aria-posinset={index + 1}
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <StepRow
-                step={step}
-                depth={depths.get(step.key) ?? 0}
-                isCurrent={step.key === current}
-                href={hrefWith({ step: step.key, panel: undefined, tab: undefined })}
-              />
-            </li>
-          );
-        })}
-      </ol>
+      <StepList
+        label={t("runs.steps")}
+        className={classes.steps}
+        steps={steps}
+        current={current}
+        virtual={virtual}
+      >
+        {(row) => <StepRow {...row} />}
+      </StepList>
     </div>
   );
 }
 
-interface RowProps {
-  readonly step: TimelineStep;
-  readonly depth: number;
-  readonly isCurrent: boolean;
-  readonly href: string;
-}
-
-const StepRow = memo(function StepRow({ step, depth, isCurrent, href }: RowProps): ReactNode {
+const StepRow = memo(function StepRow({ step, depth, isCurrent, href }: StepRowProps): ReactNode {
   const { t, i18n } = useTranslation();
   const { items, attempts } = step;
   return (

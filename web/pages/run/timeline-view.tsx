@@ -6,13 +6,13 @@ import { Link } from "wouter";
 import { isFinished, type Run } from "../../api/runs.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { IconButton } from "../../components/icon-button.tsx";
-import { useQueryParameters } from "../../components/query-parameters.ts";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { StateSymbol } from "../../components/state.tsx";
 import { formatDuration } from "../../components/time.tsx";
 import { gradientOf } from "./item-states.ts";
+import { StepList, type StepRowProps } from "./step-list.tsx";
 import classes from "./timeline.module.css";
-import { depthsOf, durationOfStep, stateOfStep, type TimelineStep } from "./timeline-data.ts";
+import { durationOfStep, stateOfStep, type TimelineStep } from "./timeline-data.ts";
 import { moved, positionOf, type TimeWindow, ticksOf, zoomed } from "./timeline-scale.ts";
 
 const ROW_HEIGHT = 28;
@@ -37,7 +37,6 @@ interface Props {
 /** When each step ran and waited: a row per step, a segment per attempt. Only the rows in sight are drawn. */
 export function TimelineView({ run, steps, current }: Props): ReactNode {
   const { t, i18n } = useTranslation();
-  const [, hrefWith] = useQueryParameters();
   const scroll = useRef<HTMLDivElement>(null);
   useRowKeys(scroll);
   const now = useNow(isFinished(run) ? undefined : NOW_MS);
@@ -47,7 +46,6 @@ export function TimelineView({ run, steps, current }: Props): ReactNode {
   // Undefined shows everything, also what is added.
   const [chosen, setChosen] = useState<TimeWindow>();
   const shown = chosen ?? all;
-  const depths = useMemo(() => depthsOf(steps), [steps]);
   const virtual = useVirtualizer({
     count: steps.length,
     getScrollElement: () => scroll.current,
@@ -133,34 +131,17 @@ export function TimelineView({ run, steps, current }: Props): ReactNode {
             ))}
           </div>
         </div>
-        <ol
+        <StepList
+          label={t("timeline.label")}
           className={classes.rows}
-          aria-label={t("timeline.label")}
-          style={{ height: virtual.getTotalSize() }}
+          steps={steps}
+          current={current}
+          virtual={virtual}
         >
-          {virtual.getVirtualItems().map(({ index, start }) => {
-            const step = steps[index];
-            if (step === undefined) return null;
-            return (
-              <li
-                key={step.key}
-                aria-setsize={steps.length}
-                aria-posinset={index + 1}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                <Row
-                  step={step}
-                  depth={depths.get(step.key) ?? 0}
-                  from={shown.from}
-                  to={shown.to}
-                  now={step.completed_at === null ? now : 0}
-                  isCurrent={step.key === current}
-                  href={hrefWith({ step: step.key, panel: undefined, tab: undefined })}
-                />
-              </li>
-            );
-          })}
-        </ol>
+          {(row) => (
+            <Row {...row} from={shown.from} to={shown.to} now={row.step.completed_at === null ? now : 0} />
+          )}
+        </StepList>
       </div>
     </div>
   );
@@ -177,15 +158,11 @@ function useNow(interval: number | undefined): number {
   return now;
 }
 
-interface RowProps {
-  readonly step: TimelineStep;
-  readonly depth: number;
+interface RowProps extends StepRowProps {
   readonly from: number;
   readonly to: number;
   /** Only of a step that has not ended. */
   readonly now: number;
-  readonly isCurrent: boolean;
-  readonly href: string;
 }
 
 const Row = memo(function Row({ step, depth, from, to, now, isCurrent, href }: RowProps): ReactNode {

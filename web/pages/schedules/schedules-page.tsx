@@ -7,13 +7,11 @@ import { api } from "../../api/client.ts";
 import { SCHEDULES, type Schedule } from "../../api/schedules.ts";
 import { ButtonLink } from "../../components/button.tsx";
 import { CopyCommand } from "../../components/copy-command.tsx";
-import { WithDetails } from "../../components/details-panel.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorState } from "../../components/error-state.tsx";
 import { FilterTabs } from "../../components/filter-tabs.tsx";
+import { type ListRows, ListWithDetails } from "../../components/list-with-details.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
-import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import { ScheduleActions, ScheduleCause } from "../../components/schedule.tsx";
 import tableClasses from "../../components/table.module.css";
@@ -44,7 +42,6 @@ export function SchedulesPage(): ReactNode {
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
-  const chosen = schedules.data?.data.find(({ id }) => id === parameters.get("schedule"));
   return (
     <div className={classes.page}>
       <PageHeader
@@ -66,44 +63,27 @@ export function SchedulesPage(): ReactNode {
           }))}
         />
       </div>
-      {schedules.isError && <ErrorState error={schedules.error} onRetry={() => void schedules.refetch()} />}
-      {schedules.isSuccess && schedules.data.data.length === 0 && (
-        <EmptyState
-          text={t(type === undefined ? "schedules.empty" : "schedules.empty_found")}
-          guide="triggers"
-          action={
-            type === undefined && (
-              <ButtonLink href="/new-workflow" variant="default">
-                {t("schedules.new_workflow")}
-              </ButtonLink>
-            )
-          }
-        />
-      )}
-      {schedules.isSuccess && schedules.data.data.length > 0 && (
-        <WithDetails
-          details={
-            chosen && (
-              <SchedulePanel
-                key={chosen.id}
-                schedule={chosen}
-                closeHref={hrefWith({ schedule: undefined })}
-              />
-            )
-          }
-        >
-          <ScheduleTable
-            schedules={schedules.data.data}
-            chosen={chosen?.id}
-            hrefOf={(id) => hrefWith({ schedule: id === chosen?.id ? undefined : id })}
+      <ListWithDetails
+        list={schedules}
+        parameter="schedule"
+        empty={
+          <EmptyState
+            text={t(type === undefined ? "schedules.empty" : "schedules.empty_found")}
+            guide="triggers"
+            action={
+              type === undefined && (
+                <ButtonLink href="/new-workflow" variant="default">
+                  {t("schedules.new_workflow")}
+                </ButtonLink>
+              )
+            }
           />
-          <PageLinks
-            pagination={schedules.data.pagination}
-            page={page}
-            hrefOfPage={(number) => hrefWith({ page: number === 1 ? undefined : `${number}` })}
-          />
-        </WithDetails>
-      )}
+        }
+        table={(shown) => <ScheduleTable {...shown} />}
+        details={(schedule, closeHref) => (
+          <SchedulePanel key={schedule.id} schedule={schedule} closeHref={closeHref} />
+        )}
+      />
     </div>
   );
 }
@@ -114,13 +94,7 @@ const weftSchedules = (type: (typeof TYPES)[number] | undefined): string[] | und
     ? undefined
     : ["schedules", "list", ...(type === undefined ? [] : ["--trigger-type", type])];
 
-interface TableProps {
-  readonly schedules: readonly Schedule[];
-  readonly chosen: string | undefined;
-  readonly hrefOf: (id: string) => string;
-}
-
-function ScheduleTable({ schedules, chosen, hrefOf }: TableProps): ReactNode {
+function ScheduleTable({ rows, chosen, hrefOf }: ListRows<Schedule>): ReactNode {
   const { t } = useTranslation();
   return (
     <Table
@@ -134,7 +108,7 @@ function ScheduleTable({ schedules, chosen, hrefOf }: TableProps): ReactNode {
         { name: t("workflows.actions"), kind: "actions" },
       ]}
     >
-      {schedules.map((schedule) => (
+      {rows.map((schedule) => (
         <tr key={schedule.id}>
           <th scope="row">
             <Link

@@ -8,9 +8,9 @@ import { SCHEDULES } from "../../api/schedules.ts";
 import { type Webhook, webhookRequest } from "../../api/webhooks.ts";
 import { Button } from "../../components/button.tsx";
 import { DetailsSection } from "../../components/details-panel.tsx";
-import { messageOf } from "../../components/error-state.tsx";
 import formClasses from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
+import { FormProblem } from "../../components/form-problem.tsx";
 import classes from "./webhooks.module.css";
 
 const BODY_MAX_LENGTH = 1_000_000;
@@ -57,11 +57,7 @@ export function TryWebhook({ webhook }: { readonly webhook: Webhook }): ReactNod
             {t("webhooks.call")}
           </Button>
         </div>
-        {call.isError && (
-          <p className={formClasses.problem} role="alert">
-            {messageOf(call.error, t)}
-          </p>
-        )}
+        <FormProblem error={call.error} />
         {call.isSuccess && (
           <p role="status">
             {call.data.message}{" "}

@@ -9,12 +9,10 @@ import type { Webhook } from "../../api/webhooks.ts";
 import { ButtonLink } from "../../components/button.tsx";
 import { CopyCommand } from "../../components/copy-command.tsx";
 import { CopyTextButton } from "../../components/copy-text-button.tsx";
-import { WithDetails } from "../../components/details-panel.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorState } from "../../components/error-state.tsx";
+import { type ListRows, ListWithDetails } from "../../components/list-with-details.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
-import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import { State } from "../../components/state.tsx";
 import tableClasses from "../../components/table.module.css";
@@ -34,7 +32,7 @@ const REFRESH_MS = 5_000;
 /** The webhooks of all workflows: their addresses, secrets and last calls. */
 export function WebhooksPage(): ReactNode {
   const { t } = useTranslation();
-  const [parameters, hrefWith] = useQueryParameters();
+  const [parameters] = useQueryParameters();
   const page = pageOf(parameters);
   const query = {
     ...orderingOf(parameters, ["workflow_name"]),
@@ -48,8 +46,6 @@ export function WebhooksPage(): ReactNode {
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
-  const rows = webhooks.data?.data ?? [];
-  const chosen = rows.find(({ id }) => id === parameters.get("webhook"));
   const create = <ButtonLink href="/new-workflow">{t("webhooks.create")}</ButtonLink>;
   return (
     <div className={classes.page}>
@@ -62,52 +58,31 @@ export function WebhooksPage(): ReactNode {
           </>
         }
       />
-      {webhooks.isError && <ErrorState error={webhooks.error} onRetry={() => void webhooks.refetch()} />}
-      {webhooks.isSuccess && rows.length === 0 && (
-        <EmptyState
-          text={t("webhooks.empty")}
-          guide="triggers#webhook-triggers"
-          action={
-            <div className={ownClasses.example}>
-              <pre className={ownClasses.code}>{TRIGGER}</pre>
-              <CopyTextButton text={TRIGGER} label={t("webhooks.copy_trigger")} />
-            </div>
-          }
-        />
-      )}
-      {webhooks.isSuccess && rows.length > 0 && (
-        <WithDetails
-          details={
-            chosen && (
-              <WebhookPanel key={chosen.id} webhook={chosen} closeHref={hrefWith({ webhook: undefined })} />
-            )
-          }
-        >
-          <WebhookTable
-            webhooks={rows}
-            chosen={chosen?.id}
-            hrefOf={(id) => hrefWith({ webhook: id === chosen?.id ? undefined : id })}
-          />
-          <PageLinks
-            pagination={webhooks.data.pagination}
-            page={page}
-            hrefOfPage={(number) =>
-              hrefWith({ page: number === 1 ? undefined : `${number}`, webhook: undefined })
+      <ListWithDetails
+        list={webhooks}
+        parameter="webhook"
+        empty={
+          <EmptyState
+            text={t("webhooks.empty")}
+            guide="triggers#webhook-triggers"
+            action={
+              <div className={ownClasses.example}>
+                <pre className={ownClasses.code}>{TRIGGER}</pre>
+                <CopyTextButton text={TRIGGER} label={t("webhooks.copy_trigger")} />
+              </div>
             }
           />
-        </WithDetails>
-      )}
+        }
+        table={(shown) => <WebhookTable {...shown} />}
+        details={(webhook, closeHref) => (
+          <WebhookPanel key={webhook.id} webhook={webhook} closeHref={closeHref} />
+        )}
+      />
     </div>
   );
 }
 
-interface TableProps {
-  readonly webhooks: readonly Webhook[];
-  readonly chosen: string | undefined;
-  readonly hrefOf: (id: string) => string;
-}
-
-function WebhookTable({ webhooks, chosen, hrefOf }: TableProps): ReactNode {
+function WebhookTable({ rows, chosen, hrefOf }: ListRows<Webhook>): ReactNode {
   const { t } = useTranslation();
   return (
     <Table
@@ -122,7 +97,7 @@ function WebhookTable({ webhooks, chosen, hrefOf }: TableProps): ReactNode {
         { name: t("webhooks.copy_url"), kind: "actions" },
       ]}
     >
-      {webhooks.map((webhook) => (
+      {rows.map((webhook) => (
         <tr key={webhook.id}>
           <th scope="row">
             <Link
