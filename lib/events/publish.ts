@@ -58,15 +58,17 @@ export interface MatchResult {
   readonly writes: readonly Write[];
 }
 
-/** The most writes of matches in one transaction: the rest of it must fit, too. */
+/** Writes per transaction. */
+const WRITES_MAX = 100;
+/** The most writes of matches in one transaction. */
 export const MATCH_WRITES_MAX = 40;
 
 /**
  * Finds the triggers that an event fires. `earlier` are writes of other matches in the same transaction; with them,
- * there are at most `MATCH_WRITES_MAX`.
+ * there are at most `most`.
  */
 export interface Matcher {
-  match(event: EventDraft, earlier: readonly Write[]): Promise<MatchResult>;
+  match(event: EventDraft, earlier: readonly Write[], most: number): Promise<MatchResult>;
   /**
    * The most triggers that each of the events can fire, by their topics alone; each fires with at most one write. An
    * event with none need not be matched.
@@ -126,6 +128,8 @@ export interface EventRecorded {
 
 /** Maximum bytes of data in an event's record; larger data is stored as a blob. */
 export const EVENT_DATA_INLINE_BYTES = 200 * 1024;
+/** The tail item that records without matches share. */
+const SHARED_TAIL_ITEM = 1;
 /** Maximum length of a causal chain of events; later events fire no triggers. */
 export const EVENT_HOPS_MAX = 8;
 /** The beginning of the error of an event that was stopped because of its hops. */
@@ -138,11 +142,13 @@ export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
 /**
  * Builds the log records and bus entries of events, to be committed with the change of state that they describe. Data
  * that is too large is stored as a blob immediately; a sweep removes blobs without a record. Ids are generated last, so
- * that their order is that of the commits. Throws `bad_request` for a label with control characters.
+ * that their order is that of the commits. `otherWrites` is the number of other writes of the transaction. Throws
+ * `bad_request` for a label with control characters.
  */
 export async function composeEvents(
   deps: Omit<EventDeps, "outbox">,
   drafts: readonly EventDraft[],
+  otherWrites = 0,
 ): Promise<ComposedEvents> {
   for (const draft of drafts) {
     const fault = findLabelIssue(draft);
@@ -153,12 +159,14 @@ export async function composeEvents(
   const prepared: Prepared[] = [];
   const refusals: Prepared[] = [];
   const triggers = await deps.matcher.triggersAtMost(applied.drafts);
+  const canMatch = applied.drafts.map(({ also }, at) => triggers[at] !== 0 || also !== undefined);
+  const claimsMax = matchWritesAtMost(canMatch, otherWrites + applied.writes.length);
   for (const [at, draft] of applied.drafts.entries()) {
-    if (triggers[at] === 0 && draft.also === undefined) {
+    if (canMatch[at] !== true) {
       prepared.push(await unmatched(deps, draft));
       continue;
     }
-    const { writes, refusal, ...one } = await prepare(deps, draft, claims);
+    const { writes, refusal, ...one } = await prepare(deps, draft, claims, claimsMax);
     prepared.push(one);
     claims.push(...writes);
     if (refusal !== undefined) refusals.push(await unmatched(deps, refusal));
@@ -166,6 +174,13 @@ export async function composeEvents(
   const records = [...prepared, ...refusals].map((one) => recordOf(deps, one));
   const writes = [...recordWrites(deps, records), ...claims, ...applied.writes];
   return { writes, publish: records.map(recordedEntry), records };
+}
+
+/** The most writes of matches that fit next to the records of events and other writes. */
+function matchWritesAtMost(canMatch: readonly boolean[], otherWrites: number): number {
+  // A record, and for one that can match its own tail item and the event about runs that may not start.
+  const records = canMatch.reduce((sum, can) => sum + (can ? 3 : 1), SHARED_TAIL_ITEM);
+  return Math.min(MATCH_WRITES_MAX, WRITES_MAX - otherWrites - records);
 }
 
 /** The writes that record events in one transaction. */
@@ -199,7 +214,7 @@ async function tryToEmit(
   drafts: readonly EventDraft[],
   claim: Write | undefined,
 ): Promise<readonly StoredEvent[] | typeof CONFLICT> {
-  const { writes, publish, records } = await composeEvents(deps, drafts);
+  const { writes, publish, records } = await composeEvents(deps, drafts, claim === undefined ? 0 : 1);
   const all = claim === undefined ? writes : [claim, ...writes];
   if (all.length === 0) return [];
   const outcome = await deps.outbox.commit({ writes: all, publish });
@@ -242,8 +257,9 @@ async function prepare(
   deps: Omit<EventDeps, "outbox">,
   draft: EventDraft,
   earlier: readonly Write[],
+  claimsMax: number,
 ): Promise<Prepared & Pick<MatchResult, "writes"> & Pick<Admission, "refusal">> {
-  const found = await deps.matcher.match(draft, earlier);
+  const found = await deps.matcher.match(draft, earlier, claimsMax);
   const matches = [...(draft.also ?? []), ...found.matches];
   const { hop = 0 } = draft;
   const cut = matches.length > 0 && hop > EVENT_HOPS_MAX;

@@ -19,9 +19,12 @@ const LISTED = new Set([
   "order",
 ]);
 
+/** The most writes of a change row. */
+export const CHANGE_ROW_WRITES_MAX = 2;
+
 /**
- * Appends a change row to a transaction that changes documents or relations: at most two more writes. Every such
- * transaction must call this once.
+ * Appends a change row to a transaction that changes documents or relations. Every such transaction must call this
+ * once.
  */
 export function withChangeRow(deps: ChangeDeps, writes: readonly Write[]): readonly Write[] {
   const documents = new Set<string>();

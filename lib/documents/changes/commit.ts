@@ -3,7 +3,7 @@ import { composeEvents, type EventDeps, type EventDraft } from "../../events/pub
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { CONFLICT, retryOnConflict } from "../../retry-on-conflict.ts";
-import { withChangeRow } from "./change-log.ts";
+import { CHANGE_ROW_WRITES_MAX, withChangeRow } from "./change-log.ts";
 import { indexMessages } from "./indexed-changes.ts";
 
 export type CommitDeps = EventDeps & Pick<Ports, "tables">;
@@ -27,7 +27,7 @@ export async function commitChange<Result>(
   const commit = async (attempt: number): Promise<Result | typeof CONFLICT> => {
     const { writes, events, result } = await plan(attempt);
     if (writes.length === 0 && events.length === 0) return result;
-    const composed = await composeEvents(deps, events);
+    const composed = await composeEvents(deps, events, writes.length + CHANGE_ROW_WRITES_MAX);
     const outcome = await deps.outbox.commit({
       writes: [...withChangeRow(deps, writes), ...composed.writes],
       publish: composed.publish,

@@ -262,32 +262,33 @@ export async function commitDecision(
     values: creation?.values ?? message.report?.values ?? {},
     layers: files?.layers,
   });
-  const events = await composeEvents(deps, decisionEvents(run, next, program, decision, message, now));
+  const writes: Write[] = [
+    {
+      op: "put",
+      table: runsTable,
+      item: next,
+      when: [creation === undefined ? ["version", "=", run.version] : ["pk", "missing"]],
+    },
+    ...(creation?.writes ?? []),
+    {
+      op: "put",
+      table: historyTable,
+      item: {
+        ...historyKey(run.run_id, run.state.entries),
+        at: next.updated_at,
+        entries: decision.entries,
+      },
+    },
+    ...resultWrites(run, program, decision, message, next.updated_at),
+    ...(files === undefined ? [] : [files.write]),
+    ...closedSteps(run, next, program, message.input),
+    ...(isTerminal(next.status) ? [] : admission.writes),
+    ...releaseWrites(run, next),
+  ];
+  const drafts = decisionEvents(run, next, program, decision, message, now);
+  const events = await composeEvents(deps, drafts, writes.length);
   const outcome = await deps.outbox.commit({
-    writes: [
-      {
-        op: "put",
-        table: runsTable,
-        item: next,
-        when: [creation === undefined ? ["version", "=", run.version] : ["pk", "missing"]],
-      },
-      ...(creation?.writes ?? []),
-      {
-        op: "put",
-        table: historyTable,
-        item: {
-          ...historyKey(run.run_id, run.state.entries),
-          at: next.updated_at,
-          entries: decision.entries,
-        },
-      },
-      ...resultWrites(run, program, decision, message, next.updated_at),
-      ...(files === undefined ? [] : [files.write]),
-      ...closedSteps(run, next, program, message.input),
-      ...(isTerminal(next.status) ? [] : admission.writes),
-      ...releaseWrites(run, next),
-      ...events.writes,
-    ],
+    writes: [...writes, ...events.writes],
     publish: [
       ...(creation?.publish ?? []),
       ...commands,

@@ -10,6 +10,7 @@ import type { ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { listReceiverWorkflows } from "../event-receiver/receiver.ts";
+import { startBody, startRun } from "../runs/start.ts";
 import { scheduleKey, schedulesTable, triggerStateTable } from "../store/trigger-tables.ts";
 import { deleteExpiredClaims } from "./dedupe.ts";
 import { dispatchEvent } from "./dispatch-event.ts";
@@ -144,6 +145,32 @@ describe("a deduplication key", () => {
     await emitEvents(test.deps, [draft]);
     await test.drain();
     expect(await readRuns(test.deps)).toHaveLength(120);
+  });
+
+  it("is claimed with the run if a step has as many values as fit into its transaction", async () => {
+    const exports = Array.from({ length: 64 }, (_, at) => `e${at}: "1"`).join(", ");
+    await storeWorkflow(
+      test.deps,
+      `name: many\nsteps:\n  - {name: one, type: bash, command: "true", exports: {${exports}}}\n`,
+    );
+    const triggers = Array.from(
+      { length: 50 },
+      (_, at) =>
+        `  - {name: t${at}, type: event, topic: step.completed, dedupe_key: "{{event.data.step_name}}"}`,
+    );
+    await storeWorkflow(
+      test.deps,
+      `name: hears\ntriggers:\n${triggers.join("\n")}\nsteps:\n  - {name: two, type: function, function: "1"}\n`,
+    );
+    await startRun(test.deps, startBody.parse({ module: "many" }));
+    await startRun(test.deps, startBody.parse({ module: "many" }));
+    await test.drain();
+    const runs = await readRuns(test.deps);
+    expect(runs.filter(({ workflow_name }) => workflow_name === "many").map(({ status }) => status)).toEqual([
+      "completed",
+      "completed",
+    ]);
+    expect(runs.filter(({ workflow_name }) => workflow_name === "hears")).toHaveLength(50);
   });
 
   it("survives a restart, and is deleted after its window", async () => {

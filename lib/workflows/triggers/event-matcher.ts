@@ -1,5 +1,5 @@
 import type { Match } from "../../events/log/table.ts";
-import { type EventDraft, MATCH_WRITES_MAX, type Matcher, type MatchResult } from "../../events/publish.ts";
+import type { EventDraft, Matcher, MatchResult } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { RunBudget } from "../runs/run-budget.ts";
@@ -39,9 +39,9 @@ export function triggerMatcher(
       const { eventTriggers } = await catalog.current();
       return events.map((event) => fittingOf(eventTriggers, event).length);
     },
-    match: async (event, earlier) => {
+    match: async (event, earlier, most) => {
       const fitting = fittingOf((await catalog.current()).eventTriggers, event);
-      return fitting.length === 0 ? NOTHING : fired(deps, breaker, event, fitting, earlier);
+      return fitting.length === 0 ? NOTHING : fired(deps, breaker, event, fitting, { earlier, most });
     },
   };
 }
@@ -51,7 +51,7 @@ async function fired(
   breaker: RateBreaker,
   event: EventDraft,
   fitting: readonly ReadyTrigger[],
-  earlier: readonly Write[],
+  { earlier, most }: { readonly earlier: readonly Write[]; readonly most: number },
 ): Promise<MatchResult> {
   const values = draftValues(event);
   const notes: string[] = [];
@@ -66,7 +66,7 @@ async function fired(
       notes.push(`${rateNote(match)}${breaker.reason}`);
       continue;
     }
-    const isLater = claim.write !== undefined && earlier.length + writes.length >= MATCH_WRITES_MAX;
+    const isLater = claim.write !== undefined && earlier.length + writes.length >= most;
     if (claim.write !== undefined && !isLater) writes.push(claim.write);
     matches.push(isLater && key !== undefined ? { ...match, claim: key } : match);
   }
