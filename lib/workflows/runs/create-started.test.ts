@@ -4,8 +4,10 @@ import { PlatformFault } from "../../platform/faults.ts";
 import type { Outbox } from "../../platform/outbox.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { onTopic, readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
+import { triggerSchedule } from "../schedules/trigger-schedule.ts";
 import { dispatchEvent } from "../triggers/dispatch-event.ts";
 import { listHistory } from "./read.ts";
+import { startBody, startRun } from "./start.ts";
 
 let test: TestDeps;
 afterEach(() => test.close());
@@ -15,14 +17,16 @@ const emit = async (data = {}): Promise<string> =>
 const visible = async (queue: string): Promise<number> => (await test.deps.queues.depth(queue)).visible;
 
 /** The outbox, with a hook before each commit, by its number from 1. */
-function withHook(before: (number: number) => void): Outbox & { readonly commits: () => number } {
+function withHook(
+  before: (number: number) => void | Promise<void>,
+): Outbox & { readonly commits: () => number } {
   let commits = 0;
   return {
     ...test.deps.outbox,
     commits: () => commits,
     commit: async (commit) => {
       commits += 1;
-      before(commits);
+      await before(commits);
       return test.deps.outbox.commit(commit);
     },
   };
@@ -117,4 +121,34 @@ it("an event that is delivered again after its run was created starts nothing an
     "b completed",
   ]);
   expect((await readLog(test.deps, { topic: "run.started" })).total).toBe(4);
+});
+
+it("the event of a trigger that a request fired is processed without another attempt to create its run", async () => {
+  test = await testDeps();
+  await storeWorkflow(test.deps, onTopic("a", "custom.x"));
+  const { event_id, run_id } = await triggerSchedule(test.deps, "sch_a:heard");
+  const outbox = withHook(() => {});
+  await dispatchEvent({ ...test.deps, outbox }, event_id.slice("evt_".length));
+  expect(outbox.commits()).toBe(1);
+  await test.drain();
+  expect(await readRuns(test.deps)).toMatchObject([{ run_id, status: "completed" }]);
+});
+
+it("a run that found no slot while an event was delivered twice does not wait for another run to end", async () => {
+  test = await testDeps({ settings: { RUNS_CONCURRENCY_MAX: "2" } });
+  await storeWorkflow(test.deps, onTopic("a", "custom.x"));
+  await storeWorkflow(test.deps, onTopic("b", "custom.y"));
+  const id = await emit();
+  await startRun(test.deps, startBody.parse({ module: "b" }));
+  // The second delivery tries to create the same run: its commit, which fails, has the last slot.
+  const outbox = withHook(async (number) => {
+    if (number === 1) await test.drain(["dispatch", "bash"]);
+  });
+  await Promise.all([dispatchEvent(test.deps, id), dispatchEvent({ ...test.deps, outbox }, id)]);
+  await test.drain(["bash"]);
+  const runs = await readRuns(test.deps);
+  expect(runs.map(({ status, workflow_name }) => `${workflow_name} ${status}`).toSorted()).toEqual([
+    "a running",
+    "b running",
+  ]);
 });

@@ -1,11 +1,12 @@
 import type { BusEntry } from "../../platform/bus.ts";
 import type { Write } from "../../platform/tables.ts";
 import { decide } from "../engine/decide.ts";
-import { admitNewRun, noteStart } from "./admission.ts";
+import { admitNewRun, admitWaiting, noteStart } from "./admission.ts";
 import { afterCommit, type ConductDeps, commitDecision } from "./conduct.ts";
 import type { ComposedRun } from "./create.ts";
 import { keptProgramOf } from "./kept-runs.ts";
 import { inTurnOfRun } from "./run-turns.ts";
+import type { StoredRun } from "./table.ts";
 
 /** Further writes and messages of the commit that creates a run. */
 export interface WithCreation {
@@ -46,17 +47,17 @@ async function tryToCreate(
   if (admission === undefined) return false;
   const message = { run_id: run.run_id, input, report: undefined };
   const creation = { writes: [...others, ...more.writes], publish: more.publish, values };
-  let committed: Awaited<ReturnType<typeof commitDecision>>;
+  let committed: StoredRun | undefined;
   try {
     committed = await commitDecision(deps, run, program, decision, message, admission, creation);
-  } catch (error) {
-    deps.runSlots.forget(admission.slot);
-    throw error;
+  } finally {
+    if (committed === undefined) {
+      deps.runSlots.forget(admission.slot);
+      // Another run may have been queued meanwhile because this one had the last slot.
+      await admitWaiting(deps);
+    }
   }
-  if (committed === undefined) {
-    deps.runSlots.forget(admission.slot);
-    return false;
-  }
+  if (committed === undefined) return false;
   noteStart(deps, committed);
   await afterCommit(deps, run, committed, decision, admission);
   return true;

@@ -59,6 +59,9 @@ async function startMatch(
     return false;
   }
   const runId = runIdOf(event.event_id, match);
+  // A request that fires a trigger creates the run together with the event.
+  if (match.type !== undefined && (await deps.tables.get(runsTable, runKey(runId))) !== undefined)
+    return false;
   try {
     const composed = await composeMatchedRun(deps, event, match, text, row);
     const { commit, run } = composed;
