@@ -108,7 +108,8 @@ function killAll(group: number): void {
 
 /**
  * Returns the exit code: 0 if all benchmarks were measured, whatever the figures; 1 if one failed; 2 for an unknown
- * name. `steps-table` names the benchmarks of its table, which is printed after their results. `--save` stores the results for the tables; `--idle` waits before each benchmark until the machine is idle.
+ * name. `steps-table` names the benchmarks of its table, which is printed after their results. `--save` stores the
+ * results for the tables; `--idle` waits before each benchmark until the machine is idle.
  */
 async function main(): Promise<0 | 1 | 2> {
   const { values, positionals } = parseArgs({

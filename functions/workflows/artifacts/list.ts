@@ -28,9 +28,8 @@ export const route = defineRoute({
   list: true,
   run: async ({ query }, deps: Deps) => {
     const { offset, limit, ordering, verify_exist = false, ...filters } = query;
-    const page = { offset, limit };
-    const ordered = { ...page, oldestFirst: ordering === "created_at" };
-    return { listing: await listArtifacts(deps, filters, ordered, verify_exist), pagination: page };
+    const page = { offset, limit, oldestFirst: ordering === "created_at" };
+    return { listing: await listArtifacts(deps, filters, page, verify_exist), pagination: page };
   },
 });
 

@@ -31,9 +31,8 @@ export const route = defineRoute({
   list: true,
   run: async ({ query }, deps: Deps) => {
     const { offset, limit, ordering, org: _org, ...filters } = query;
-    const page = { offset, limit };
-    const ordered = { ...page, oldestFirst: ordering === "created_at" };
-    return { listing: await listAssets(deps, filters, ordered), pagination: page };
+    const page = { offset, limit, oldestFirst: ordering === "created_at" };
+    return { listing: await listAssets(deps, filters, page), pagination: page };
   },
 });
 

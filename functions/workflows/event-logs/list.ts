@@ -32,10 +32,9 @@ export const route = defineRoute({
   list: true,
   run: async ({ query }, deps: Deps) => {
     const { offset, limit, ordering, run_uuid, run_id, ...filters } = query;
-    const page = { offset, limit };
-    const ordered = { ...page, oldestFirst: ordering === "created_at" };
+    const page = { offset, limit, oldestFirst: ordering === "created_at" };
     return {
-      listing: await listEvents(deps, { ...filters, run_id: run_id ?? run_uuid }, ordered),
+      listing: await listEvents(deps, { ...filters, run_id: run_id ?? run_uuid }, page),
       pagination: page,
     };
   },

@@ -48,8 +48,7 @@ export const route = defineRoute({
   list: true,
   run: async ({ query }, deps: Deps) => {
     const { offset, limit, ordering, status, target, workspace, run_mode: mode, error, param } = query;
-    const page = { offset, limit };
-    const ordered = { ...page, oldestFirst: ordering === "created_at" };
+    const page = { offset, limit, oldestFirst: ordering === "created_at" };
     const listing = await listRuns(
       deps,
       {
@@ -64,7 +63,7 @@ export const route = defineRoute({
         startedBefore: query.started_before,
         params: param,
       },
-      ordered,
+      page,
     );
     return { listing, pagination: page };
   },

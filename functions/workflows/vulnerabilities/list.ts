@@ -30,9 +30,8 @@ export const route = defineRoute({
   list: true,
   run: async ({ query }, deps: Deps) => {
     const { offset, limit, ordering, org: _org, ...filters } = query;
-    const page = { offset, limit };
-    const ordered = { ...page, oldestFirst: ordering === "created_at" };
-    return { listing: await listVulnerabilities(deps, filters, ordered), pagination: page };
+    const page = { offset, limit, oldestFirst: ordering === "created_at" };
+    return { listing: await listVulnerabilities(deps, filters, page), pagination: page };
   },
 });
 

@@ -3,6 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { orderingQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { onePage } from "#lib/workflows/lists/read-list.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 import {
   listedHeads,
@@ -37,9 +38,5 @@ export const route = defineRoute({
     return { listing: { total: listed.length, items: onePage(page) }, pagination: { offset, limit } };
   },
 });
-
-async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
-  yield items;
-}
 
 export const handler = toHandler(route, openDeps);

@@ -27,11 +27,8 @@ export const route = defineRoute({
   list: true,
   run: async ({ query }, deps: Deps) => {
     const { offset, limit, search, ordering } = query;
-    const page = { offset, limit };
-    return {
-      listing: await listWorkspaces(deps, search, { ...page, oldestFirst: ordering === "created_at" }),
-      pagination: page,
-    };
+    const page = { offset, limit, oldestFirst: ordering === "created_at" };
+    return { listing: await listWorkspaces(deps, search, page), pagination: page };
   },
 });
 

@@ -18,8 +18,8 @@ const NEAR = 1_024;
 
 /**
  * Returns the records that pass the filters, newest first unless the page says otherwise: the total, and the page from
- * `offset` on. Records that are not indexed yet are the newest, so a caller reads its own write. Records are shown in their current state; filters see
- * changes once the index is updated.
+ * `offset` on. Records that are not indexed yet are the newest, so a caller reads its own write. Records are shown in
+ * their current state; filters see changes once the index is updated.
  */
 export async function readList<Item extends Key>(
   deps: ListDeps,
