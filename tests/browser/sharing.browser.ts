@@ -68,7 +68,7 @@ test("people are found by their name, invited by their address, and reach a docu
   await expect(dialog.getByLabel("Role of Ben Ode")).toHaveValue("editor");
   await field.fill("new@example.com");
   await field.press("Enter");
-  await expect(dialog.getByText("Invited by email")).toBeVisible();
+  await expect(dialog.getByText("Invited", { exact: true })).toBeVisible();
 
   await dialog.getByLabel("Who can open the link").selectOption("public");
   await dialog.getByLabel("What the link allows").selectOption("reader");

@@ -123,6 +123,15 @@ test("the keyboard leads to pages, documents and the list of shortcuts", async (
   await page.getByRole("dialog").getByText("Handbook", { exact: true }).click();
   await editorOf(page).waitFor();
   await expect.poll(() => page.title(), WAIT).toBe("Handbook · Weft");
+  await page.getByRole("main").getByRole("link", { name: "Documents" }).click();
+  await page.keyboard.press("Control+K");
+  await page.getByRole("textbox", { name: "Search or go to" }).fill("db-1");
+  await page.getByRole("dialog").getByText("nightly-backup · db-1").click();
+  await page.getByRole("heading", { level: 1, name: "nightly-backup" }).waitFor();
+  await page.keyboard.press("Control+K");
+  await page.getByRole("textbox", { name: "Search or go to" }).fill("audi");
+  await page.getByRole("dialog").getByText("audit", { exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "audit" }).waitFor();
 });
 
 test("a failed run shows why, and its step opens by its address", async () => {

@@ -2,20 +2,20 @@ import "./dialog.css";
 import "./palette.css";
 import { useDebouncedValue } from "@mantine/hooks";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { IconBolt, IconPlayerPlay, IconPlus, IconRoute, IconSearch } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
-import { dataOf } from "../../client/api.ts";
-import { api } from "../api/client.ts";
 import { useCreateDocument } from "../api/documents.ts";
+import { stateOf } from "../api/runs.ts";
+import { workflowPath } from "../api/workflows.ts";
 import { Mantine } from "../components/mantine.tsx";
+import { State } from "../components/state.tsx";
 import { FoundDocumentView, pathOfFound } from "./found-document.tsx";
 import { NAVIGATION } from "./navigation.ts";
+import { useFoundDocuments, useFoundRuns, useFoundWorkflows } from "./palette-search.ts";
 import { takeFirst } from "./take-first.ts";
 
-const DOCUMENTS_MAX = 8;
 const DEBOUNCE_MS = 150;
 const ICON_SIZE = 16;
 
@@ -26,31 +26,28 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Finds pages, actions and documents. */
+/** Finds pages, actions, documents, workflows and runs. */
 export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
   const { t } = useTranslation();
   const [, navigate] = useLocation();
   const create = useCreateDocument();
   const [query, setQuery] = useState("");
   const [q] = useDebouncedValue(query.trim(), DEBOUNCE_MS);
-  const found = useQuery({
-    queryKey: ["documents", "search", q],
-    enabled: q !== "",
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) =>
-      dataOf(
-        api.GET("/api/v1.0/documents/search", { params: { query: { q, page_size: DOCUMENTS_MAX } }, signal }),
-      ),
-  });
+  const found = useFoundDocuments(q);
+  const workflows = useFoundWorkflows(q);
+  const runs = useFoundRuns(q);
   useEffect(() => {
     if (isOpen) palette.open();
   }, [isOpen]);
   const text = query.trim();
   const isMatch = (label: string): boolean => label.toLowerCase().includes(text.toLowerCase());
   // Until the service has responded, nothing is offered that was not asked for.
-  const isCurrent = q === text && !found.isPlaceholderData;
+  const isFound = ({ isPlaceholderData }: { readonly isPlaceholderData: boolean }): boolean =>
+    q === text && !isPlaceholderData;
   const documents =
-    text === "" ? [] : (found.data?.results ?? []).filter(({ title }) => isCurrent || isMatch(title ?? ""));
+    text === ""
+      ? []
+      : (found.data?.results ?? []).filter(({ title }) => isFound(found) || isMatch(title ?? ""));
   const actions: SpotlightActionGroupData[] = [
     {
       group: t("palette.pages"),
@@ -70,6 +67,18 @@ export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
           leftSection: <IconPlus size={ICON_SIZE} aria-hidden />,
           onClick: () => create.mutate(),
         },
+        {
+          id: "new-workflow",
+          label: t("palette.new_workflow"),
+          leftSection: <IconRoute size={ICON_SIZE} aria-hidden />,
+          onClick: () => navigate("/new-workflow"),
+        },
+        {
+          id: "send-event",
+          label: t("palette.send_event"),
+          leftSection: <IconBolt size={ICON_SIZE} aria-hidden />,
+          onClick: () => navigate("/send-event"),
+        },
       ].filter(({ label }) => isMatch(label)),
     },
     {
@@ -79,6 +88,29 @@ export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
         children: <FoundDocumentView found={document} />,
         onClick: () => navigate(pathOfFound(document)),
       })),
+    },
+    {
+      group: t("navigation.workflows"),
+      actions: (text === "" ? [] : (workflows.data?.data ?? []))
+        .filter(({ name }) => isFound(workflows) || isMatch(name))
+        .map(({ name }) => ({
+          id: `workflow ${name}`,
+          label: name,
+          leftSection: <IconRoute size={ICON_SIZE} aria-hidden />,
+          onClick: () => navigate(workflowPath(name)),
+        })),
+    },
+    {
+      group: t("navigation.runs"),
+      actions: (text === "" ? [] : (runs.data?.data ?? []))
+        .filter(({ target }) => isFound(runs) || isMatch(target))
+        .map((run) => ({
+          id: run.run_uuid,
+          label: `${run.workflow_name} · ${run.target}`,
+          leftSection: <IconPlayerPlay size={ICON_SIZE} aria-hidden />,
+          rightSection: <State name={stateOf(run)} />,
+          onClick: () => navigate(`/runs/${run.run_uuid}`),
+        })),
     },
   ].filter((group) => group.actions.length > 0);
   return (

@@ -5,7 +5,7 @@ import { Button } from "../components/button.tsx";
 import { DocumentPage } from "../pages/document/document-page.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { LoginPage } from "./login-page.tsx";
-import classes from "./visitor-page.module.css";
+import { VisitorHeader } from "./visitor-header.tsx";
 
 interface Props {
   /** The last part of a document's address. */
@@ -21,12 +21,11 @@ export function VisitorPage({ name }: Props): ReactNode {
   if (document.data === undefined || isSigningIn) return <LoginPage />;
   return (
     <>
-      <header className={classes.header}>
-        <strong>Weft</strong>
+      <VisitorHeader>
         <Button size="compact-sm" variant="default" onClick={() => setSigningIn(true)}>
           {t("login.button")}
         </Button>
-      </header>
+      </VisitorHeader>
       <main>
         <ConnectionNotice />
         <DocumentPage name={name} />

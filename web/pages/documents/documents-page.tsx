@@ -48,19 +48,24 @@ export function DocumentsPage(): ReactNode {
   const documents = useDocuments(list, q, ordering);
   useBusy(documents.isPending);
   const create = useCreateDocument();
-  const actions = (
-    <div className={classes.buttons}>
-      <ImportButton />
-      <Button onClick={() => create.mutate()} loading={create.isPending}>
-        {t("app.new_document")}
-      </Button>
-    </div>
+  const createButton = (
+    <Button onClick={() => create.mutate()} loading={create.isPending}>
+      {t("app.new_document")}
+    </Button>
   );
   const rows = documents.data?.pages.flatMap(({ results }) => results) ?? [];
   const total = documents.data?.pages[0]?.count ?? 0;
   return (
     <div className={classes.page}>
-      <PageHeader title={t("documents.title")} action={actions} />
+      <PageHeader
+        title={t("documents.title")}
+        action={
+          <div className={classes.buttons}>
+            <ImportButton />
+            {createButton}
+          </div>
+        }
+      />
       <div className={classes.toolbar}>
         <FilterTabs
           label={t("documents.lists")}
@@ -101,6 +106,7 @@ export function DocumentsPage(): ReactNode {
       {documents.isSuccess && rows.length === 0 && (
         <EmptyState
           text={t(q === "" ? `documents.empty_${list}` : "documents.empty_found")}
+          action={q === "" && (list === "all" || list === "mine") && createButton}
           guide="documents-documents-and-trees"
         />
       )}

@@ -95,6 +95,7 @@ function RunView({ run, stream }: ViewProps): ReactNode {
           <h2>{t("run.error")}</h2>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
           <pre tabIndex={0}>{run.error_message}</pre>
+          {run.status === "failed" && <p>{t("run.resume_hint", { revision: run.workflow_revision })}</p>}
         </section>
       )}
       <div className={classes.toolbar}>

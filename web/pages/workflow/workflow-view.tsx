@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { ApiFailure, dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { SCHEDULES } from "../../api/schedules.ts";
@@ -12,7 +12,7 @@ import {
   type WorkflowDetail,
   workflowPath,
 } from "../../api/workflows.ts";
-import { Button } from "../../components/button.tsx";
+import { Button, ButtonLink } from "../../components/button.tsx";
 import { messageOf } from "../../components/error-state.tsx";
 import { FilterTabs } from "../../components/filter-tabs.tsx";
 import { later } from "../../components/later.tsx";
@@ -119,14 +119,25 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
         title={workflow?.name ?? t("workflows.new")}
         facts={<Facts workflow={workflow} isChanged={isChanged} />}
         action={
-          <Button
-            variant={isChanged || workflow === undefined ? "filled" : "default"}
-            disabled={!isChanged && workflow !== undefined}
-            loading={save.isPending}
-            onClick={startSave}
-          >
-            {t("workflow.save")}
-          </Button>
+          <>
+            <Button
+              variant={isChanged || workflow === undefined ? "filled" : "default"}
+              disabled={!isChanged && workflow !== undefined}
+              loading={save.isPending}
+              onClick={startSave}
+            >
+              {t("workflow.save")}
+            </Button>
+            {workflow !== undefined && (
+              <ButtonLink
+                variant={isChanged || panel === "run" ? "default" : "filled"}
+                href={hrefWith({ panel: "run", revision: undefined })}
+                aria-label={t("workflows.run_named", { name })}
+              >
+                {t("workflows.run")}
+              </ButtonLink>
+            )}
+          </>
         }
       />
       {isConflict(save.error) && (
@@ -169,6 +180,11 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
           )}
           {panel === "steps" && (
             <>
+              {workflow === undefined && (
+                <p className={classes.plan}>
+                  {t("workflow.new_hint")} <Link href="/guide/workflows">{t("app.guide")}</Link>
+                </p>
+              )}
               {plan !== undefined && (
                 <p className={classes.plan}>{t("workflow.plan", { target: plan.target, revision })}</p>
               )}

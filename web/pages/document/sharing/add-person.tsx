@@ -55,7 +55,7 @@ export function AddPerson({ document }: Props): ReactNode {
     },
     (name) => {
       setText("");
-      showToast(t("sharing.added", { name }));
+      showToast(t(userOf(name) === undefined ? "sharing.added_invited" : "sharing.added", { name }));
     },
   );
   const name = text.trim();

@@ -74,6 +74,9 @@ export function LinkSettings({ document }: Props): ReactNode {
         )}
         <CopyLink document={document} />
       </div>
+      {canChange && shown.link_reach === "restricted" && !isInherited && (
+        <p className={classes.note}>{t("sharing.link_restricted")}</p>
+      )}
       {isInherited && (
         <p className={classes.note}>
           {t("sharing.link_inherited", {

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { ApiFailure } from "../../../../client/api.ts";
 import { useMe } from "../../../api/me.ts";
 import { Button, ButtonLink } from "../../../components/button.tsx";
 import { Time } from "../../../components/time.tsx";
@@ -8,6 +9,9 @@ import classes from "../../../shell/message-page.module.css";
 import { requestAccess, useAccessRequests, useSharingChange } from "./sharing-api.ts";
 
 const ROLES = ["reader", "commenter", "editor"] as const;
+
+/** Only documents at the top level have access requests. */
+const isMissing = (error: unknown): boolean => error instanceof ApiFailure && error.status === 404;
 
 interface Props {
   readonly id: string;
@@ -64,7 +68,7 @@ export function RequestAccess({ id }: Props): ReactNode {
       )}
       {requests.isError && (
         <>
-          <p>{t("status.forbidden")}</p>
+          <p>{t(isMissing(requests.error) ? "access.below" : "status.forbidden")}</p>
           <ButtonLink href="/">{t("status.home")}</ButtonLink>
         </>
       )}

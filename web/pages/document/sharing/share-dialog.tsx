@@ -1,6 +1,7 @@
 import "./sharing.css";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { Link } from "wouter";
 import type { Document } from "../../../api/documents.ts";
 import { Dialog } from "../../../components/dialog.tsx";
 import { ErrorState } from "../../../components/error-state.tsx";
@@ -55,6 +56,7 @@ function People({ document }: PartProps): ReactNode {
   const invitations = useInvitations(id, document.abilities.accesses_manage);
   if (accesses.isError) return <ErrorState error={accesses.error} onRetry={() => void accesses.refetch()} />;
   const all = accesses.data ?? [];
+  const invited = invitations.data ?? [];
   const own = all.filter((access) => access.document.id === id);
   const inherited = all.filter((access) => access.document.id !== id);
   return (
@@ -66,10 +68,16 @@ function People({ document }: PartProps): ReactNode {
           {own.map((access) => (
             <AccessRow key={access.id} id={id} access={access} />
           ))}
-          {(invitations.data ?? []).map((invitation) => (
+          {invited.map((invitation) => (
             <InvitationRow key={invitation.id} id={id} invitation={invitation} document={document} />
           ))}
         </ul>
+        {invited.length > 0 && (
+          <p className={classes.note}>
+            {t("sharing.invited_hint")}{" "}
+            <Link href="/guide/documents-signing-in">{t("sharing.signing_in")}</Link>
+          </p>
+        )}
       </section>
       {inherited.length > 0 && (
         <section aria-label={t("sharing.inherited")}>
