@@ -19,7 +19,7 @@ const isSaved = (page: Page): Promise<void> => page.getByRole("status").getByTex
 
 test("a user signs in by a link, writes a document, and finds it again after a reload", async () => {
   const page = await web.signIn();
-  await page.getByRole("button", { name: "New document" }).click();
+  await page.getByRole("button", { name: "New document" }).first().click();
   await page.getByRole("textbox", { name: "Title" }).fill("Travel");
   await page.keyboard.press("Enter");
   await editorOf(page).click();
@@ -158,7 +158,7 @@ test("without a session the login is shown, and the API reports 401", async () =
 
 test("a lost connection is shown, nothing that was typed is lost, and it recovers", async () => {
   const page = await web.signIn();
-  await page.getByRole("button", { name: "New document" }).click();
+  await page.getByRole("button", { name: "New document" }).first().click();
   await page.getByRole("textbox", { name: "Title" }).waitFor();
   await editorOf(page).click();
   await page.context().setOffline(true);
