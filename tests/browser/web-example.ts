@@ -4,14 +4,19 @@ import { callApi } from "./web-server.ts";
 
 /** What the pages of the example show. */
 export interface WebExample {
+  /** The document that has the most to show. */
+  readonly document: string;
+  /** A run that failed at its step `upload`. */
+  readonly failedRun: string;
   /** Each page by its name, with its address. */
   readonly pages: Readonly<Record<string, string>>;
 }
 
+const ARABIC_TITLE = "خطة الخريف";
 const TITLES = [
   "Handbook",
   "Minutes of 12 October",
-  "خطة الخريف",
+  ARABIC_TITLE,
   "Release checklist",
   "A title that is so long that no row of a list can show it as a whole, whatever the width of the screen is",
   "Plan for the autumn",
@@ -36,6 +41,23 @@ npm ci && npm start
 > What is written once is read a hundred times.
 `;
 
+const ARABIC = `# الأهداف
+
+نلتقي يوم **الاثنين** في الساعة 10، ونقرر أي الاقتراحات الثلاثة نتبع. انظر [الدليل](https://example.org/).
+
+- جمع أرقام الربع الأخير
+- سؤال الفريق في Lyon
+
+1. مسودة
+2. مراجعة
+
+> ما يكتب مرة يقرأ مئة مرة.
+
+\`\`\`
+npm ci && npm start
+\`\`\`
+`;
+
 const AUDIT = `name: audit
 params:
   - name: depth
@@ -52,10 +74,13 @@ steps:
 /** Fills a new server with documents and finished runs, and names the pages that show them. */
 export async function createWebExample(server: TestServer): Promise<WebExample> {
   let document = "";
+  let arabic = "";
   for (const title of TITLES) {
     const { id } = await callApi<{ id: string }>(server, "POST", "/api/v1.0/documents/", { title });
-    const content = Buffer.from(TEXT).toString("base64");
+    const isArabic = title === ARABIC_TITLE;
+    const content = Buffer.from(isArabic ? ARABIC : TEXT).toString("base64");
     await callApi(server, "PATCH", `/api/v1.0/documents/${id}/content/`, { content });
+    if (isArabic) arabic = id;
     document = id;
   }
   await callApi(server, "POST", `/api/v1.0/documents/${document}/favorite/`);
@@ -64,11 +89,17 @@ export async function createWebExample(server: TestServer): Promise<WebExample> 
   for (const target of ["github.com/weft", "example.org"]) await server.run({ module: "audit", target });
   const failed = await server.run({ module: "nightly-backup", target: "db-1" });
   return {
+    document,
+    failedRun: failed.run_uuid,
     pages: {
       documents: "/",
       favorites: "/?list=favorites",
       trash: "/?list=trash",
       document: `/d/${document}`,
+      arabic: `/d/${arabic}`,
+      workflows: "/workflows",
+      workflow: "/workflows/audit",
+      "new-workflow": "/new-workflow",
       runs: "/runs",
       run: `/runs/${failed.run_uuid}`,
       step: `/runs/${failed.run_uuid}?step=upload`,
@@ -79,6 +110,7 @@ export async function createWebExample(server: TestServer): Promise<WebExample> 
       revisions: "/workflows/audit?panel=revisions&revision=1",
       replay: `/runs/${failed.run_uuid}?panel=replay&step=upload`,
       ...(await createEventExample(server)),
+      guide: "/guide/tour",
       notifications: "/notifications",
       settings: "/settings/general",
       sessions: "/settings/sessions",
