@@ -128,6 +128,7 @@ export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
         scrollable
         maxHeight={400}
         transitionProps={{ duration: 0 }}
+        overlayProps={{ blur: 0 }}
         attributes={{ content: { "aria-label": t("app.search") } }}
         searchProps={{
           onKeyDown: takeFirst,
