@@ -69,7 +69,7 @@ async function openContext(options: BrowserContextOptions = {}): Promise<Browser
 }
 
 /** Serves what the operator has at the address of the server, besides Weft. */
-const serveGarden = (context: BrowserContext): Promise<void> =>
+const serveGarden = (context: BrowserContext): Promise<unknown> =>
   context.route("**/garden/**", (route) =>
     route.fulfill(
       route.request().url().endsWith(".css")
