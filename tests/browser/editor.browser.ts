@@ -219,7 +219,7 @@ test("people and documents are linked by @, with the present title, and a commen
   await textOf(page).getByText("@Ben Ode").waitFor();
   await callApi(weft, "PATCH", `${DOCUMENTS}${other}/`, { title: "New title" });
   const theirs = await open(`/d/${id}?panel=comments`, "ben@example.com");
-  await theirs.getByRole("link", { name: "New title" }).waitFor();
+  await textOf(theirs).getByRole("link", { name: "New title" }).waitFor();
   await page.getByRole("button", { name: "Comments" }).click();
   await page.getByLabel("Add a comment").fill("Please check, @Be");
   await page.getByRole("option", { name: "Ben Ode" }).click();
