@@ -376,7 +376,10 @@ async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
     const queues = new Set((await letters()).map(({ queue }) => queue));
     return names.every((name) => queues.has(name));
   });
-  for (const { id } of await letters()) await client.send("POST", `/automation/dead-letters/${id}/redrive`);
+  const all = await letters();
+  // The next redrive merges the list.
+  await fillIndex(at, "dead-letters");
+  for (const { id } of all) await client.send("POST", `/automation/dead-letters/${id}/redrive`);
 }
 
 /** With this many records in the recent part, the next record triggers a merge of the index. */

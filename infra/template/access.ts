@@ -82,7 +82,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "event-tail": ["GetItem", "Query", "PutItem", "DeleteItem"],
         // A redriven dead letter leaves its list at once.
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
-        "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
+        "ranked-index": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         "run-history": ["Query", "PutItem"],
         "run-names": ["GetItem", "Query", "PutItem"],
         "run-queue": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
