@@ -65,10 +65,10 @@ export const MATCH_WRITES_MAX = 40;
 
 /**
  * Finds the triggers that an event fires. `earlier` are writes of other matches in the same transaction; with them,
- * there are at most `most`.
+ * there are at most `writesMax`.
  */
 export interface Matcher {
-  match(event: EventDraft, earlier: readonly Write[], most: number): Promise<MatchResult>;
+  match(event: EventDraft, earlier: readonly Write[], writesMax: number): Promise<MatchResult>;
   /**
    * The most triggers that each of the events can fire, by their topics alone; each fires with at most one write. An
    * event with none need not be matched.

@@ -8,7 +8,7 @@ const RECENT_MS = 10_000;
 /** Time after which a stream is opened: the page is loaded first, milliseconds. */
 const OPEN_AFTER_MS = 500;
 
-/** How often something is read again while no stream says what changes, milliseconds. A hidden page reads nothing. */
+/** Interval between reads while no stream is open, milliseconds. A hidden page reads nothing. */
 export const POLL_MS = 20_000;
 
 interface Listener {

@@ -13,7 +13,7 @@ const COUNT = [NOTIFICATIONS, "count"] as const;
 const CHANGES = { source: "documents" };
 /** Time after an event in which its notifications are written, milliseconds. */
 const WRITTEN_AFTER_MS = 1_500;
-/** How often notifications are read with a stream, which does not tell of failed runs, milliseconds. */
+/** Interval between reads while a stream is open, whose events do not include failed runs, milliseconds. */
 const REFRESH_MS = 60_000;
 
 /** Number of unread notifications; 0 until it is known. */

@@ -35,6 +35,6 @@ export function orderingOf<const Field extends string>(
   return ordering === undefined ? {} : { ordering };
 }
 
-/** The page of a list that the address names, from 1. */
-export const pageOf = (parameters: URLSearchParams): number =>
-  Math.max(1, Math.trunc(Number(parameters.get("page") ?? 1)) || 1);
+/** The page of a list, or the slide, that the address names, from 1. */
+export const pageOf = (parameters: URLSearchParams, name = "page"): number =>
+  Math.max(1, Math.trunc(Number(parameters.get(name) ?? 1)) || 1);

@@ -73,7 +73,7 @@ export function DocumentMenu(props: Props): ReactNode {
   const { document, isListed = false, moveBy, onGone } = props;
   const { t } = useTranslation();
   const [, navigate] = useLocation();
-  const [asked, setAsked] = useState<"move" | "export" | "share">();
+  const [openDialog, setOpenDialog] = useState<"move" | "export" | "share">();
   const { move, dialog } = useMove();
   const button = useRef<HTMLButtonElement>(null);
   const [isReady, setReady] = useState(false);
@@ -83,7 +83,7 @@ export function DocumentMenu(props: Props): ReactNode {
     setReady(true);
   }, []);
   const closeDialog = (): void => {
-    setAsked(undefined);
+    setOpenDialog(undefined);
     // The item of the menu that opened it is gone.
     button.current?.focus();
   };
@@ -143,7 +143,7 @@ export function DocumentMenu(props: Props): ReactNode {
               >
                 {t("menu.open_tab")}
               </Menu.Item>
-              <Menu.Item leftSection={<IconUsers size={ICON_SIZE} />} onClick={() => setAsked("share")}>
+              <Menu.Item leftSection={<IconUsers size={ICON_SIZE} />} onClick={() => setOpenDialog("share")}>
                 {t("menu.share")}
               </Menu.Item>
             </>
@@ -172,7 +172,7 @@ export function DocumentMenu(props: Props): ReactNode {
               {t("menu.duplicate")}
             </Menu.Item>
           )}
-          <Menu.Item leftSection={<IconDownload size={ICON_SIZE} />} onClick={() => setAsked("export")}>
+          <Menu.Item leftSection={<IconDownload size={ICON_SIZE} />} onClick={() => setOpenDialog("export")}>
             {t("export.item")}
           </Menu.Item>
           {canImport && abilities.children_create && (
@@ -185,7 +185,7 @@ export function DocumentMenu(props: Props): ReactNode {
               <Menu.Divider />
               <Menu.Item
                 leftSection={<IconCornerDownRight size={ICON_SIZE} />}
-                onClick={() => setAsked("move")}
+                onClick={() => setOpenDialog("move")}
               >
                 {t("menu.move")}
               </Menu.Item>
@@ -214,11 +214,11 @@ export function DocumentMenu(props: Props): ReactNode {
           )}
         </Menu.Dropdown>
       </Menu>
-      {asked === "move" && (
+      {openDialog === "move" && (
         <MoveDialog document={document} onMove={(to) => move({ id, to })} onClose={closeDialog} />
       )}
-      {asked === "export" && <ExportDialog document={document} onClose={closeDialog} />}
-      {asked === "share" && <ShareDialog document={document} onClose={closeDialog} />}
+      {openDialog === "export" && <ExportDialog document={document} onClose={closeDialog} />}
+      {openDialog === "share" && <ShareDialog document={document} onClose={closeDialog} />}
       {dialog}
     </Mantine>
   );

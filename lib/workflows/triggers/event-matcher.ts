@@ -39,9 +39,9 @@ export function triggerMatcher(
       const { eventTriggers } = await catalog.current();
       return events.map((event) => fittingOf(eventTriggers, event).length);
     },
-    match: async (event, earlier, most) => {
+    match: async (event, earlier, writesMax) => {
       const fitting = fittingOf((await catalog.current()).eventTriggers, event);
-      return fitting.length === 0 ? NOTHING : fired(deps, breaker, event, fitting, { earlier, most });
+      return fitting.length === 0 ? NOTHING : fired(deps, breaker, event, fitting, { earlier, writesMax });
     },
   };
 }
@@ -51,7 +51,7 @@ async function fired(
   breaker: RateBreaker,
   event: EventDraft,
   fitting: readonly ReadyTrigger[],
-  { earlier, most }: { readonly earlier: readonly Write[]; readonly most: number },
+  { earlier, writesMax }: { readonly earlier: readonly Write[]; readonly writesMax: number },
 ): Promise<MatchResult> {
   const values = draftValues(event);
   const notes: string[] = [];
@@ -66,7 +66,7 @@ async function fired(
       notes.push(`${rateNote(match)}${breaker.reason}`);
       continue;
     }
-    const isLater = claim.write !== undefined && earlier.length + writes.length >= most;
+    const isLater = claim.write !== undefined && earlier.length + writes.length >= writesMax;
     if (claim.write !== undefined && !isLater) writes.push(claim.write);
     matches.push(isLater && key !== undefined ? { ...match, claim: key } : match);
   }

@@ -5,7 +5,7 @@ import { useLocation } from "wouter";
 import type { Document } from "../../../api/documents.ts";
 import { IconButton } from "../../../components/icon-button.tsx";
 import { later } from "../../../components/later.tsx";
-import { useQueryParameters } from "../../../components/query-parameters.ts";
+import { pageOf, useQueryParameters } from "../../../components/query-parameters.ts";
 import type { BlockEditor } from "../document-schema.ts";
 
 const Presenter = later(async () => (await import("./presenter.tsx")).Presenter);
@@ -23,8 +23,7 @@ export function PresentButton({ document, editor }: Props): ReactNode {
   const [, navigate] = useLocation();
   const [parameters, hrefWith, replace] = useQueryParameters();
   const button = useRef<HTMLButtonElement>(null);
-  const slide = parameters.get("slide");
-  const isOpen = slide !== null;
+  const isOpen = parameters.has("slide");
   const wasOpen = useRef(isOpen);
   useEffect(() => {
     if (wasOpen.current && !isOpen) button.current?.focus();
@@ -44,7 +43,7 @@ export function PresentButton({ document, editor }: Props): ReactNode {
         <Presenter
           document={document}
           editor={editor}
-          number={Math.trunc(Number(slide)) || 1}
+          number={pageOf(parameters, "slide")}
           onShow={(number) => replace({ slide: String(number) })}
           onClose={() => replace({ slide: undefined })}
         />

@@ -36,7 +36,7 @@ const isBlank = (block: SlideBlock): boolean =>
 
 /** What the overview shows of a slide. */
 export interface SlideSummary {
-  /** The first text; empty if there is none. */
+  /** The first text of the slide, or an empty string. */
   readonly title: string;
   /** The beginning of what follows. */
   readonly text: string;
