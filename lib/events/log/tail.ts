@@ -24,22 +24,26 @@ export async function acknowledgeTail(
   records: readonly IndexedRecord[],
   known: ReadonlyMap<string, TailItem>,
 ): Promise<void> {
+  // Once for all: of records that are no longer in the tail, the items of all partitions have to be read.
+  const items = records.every(({ eventId }) => known.has(eventId))
+    ? known
+    : await readTailItems(deps, records, known);
   const byItem = Map.groupBy(records, ({ eventId }) => known.get(eventId)?.sk ?? eventId);
   const parts = [...byItem.values()];
   const groups = Array.from({ length: Math.ceil(parts.length / ITEMS_PER_TRANSACTION) }, (_, at) =>
     parts.slice(at * ITEMS_PER_TRANSACTION, (at + 1) * ITEMS_PER_TRANSACTION),
   );
-  await Promise.all(groups.map((group) => acknowledgeSome(deps, group.flat(), known)));
+  await Promise.all(groups.map((group) => acknowledgeSome(deps, group.flat(), known, items)));
 }
 
+/** `current` are the items as they were last read. */
 async function acknowledgeSome(
   deps: Pick<Ports, "tables">,
   records: readonly IndexedRecord[],
   known: ReadonlyMap<string, TailItem>,
+  current: ReadonlyMap<string, TailItem>,
 ): Promise<void> {
-  let items = records.every(({ eventId }) => known.has(eventId))
-    ? known
-    : await readTailItems(deps, records, known);
+  let items = current;
   const acknowledge = async () => {
     const writes = acknowledgeWrites(records, items, tailShards(deps.tables));
     if (writes.length === 0 || (await deps.tables.write(writes)).ok) return;
