@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { compareRoles } from "./compare-roles.ts";
 import { openInstallation } from "./test-installation.ts";
 import { startRecorder } from "./test-recorder.ts";
@@ -35,10 +35,15 @@ test("every function has the rights that it needs, and no role has a right that 
       });
     });
     const done = recorder.done();
-    const none = { neverCalled: [], missing: [], unused: [] };
-    expect(installation.roles.map((roles) => compareRoles(roles, done))).toEqual(
-      installation.roles.map(() => none),
-    );
+    const issues = installation.roles
+      .map((roles) => compareRoles(roles, done))
+      .flatMap(({ neverCalled, missing, unused }) => [
+        ...neverCalled.map((actor) => `never called: ${actor}`),
+        ...missing.map((right) => `missing: ${right}`),
+        ...unused.map((right) => `unused: ${right}`),
+      ]);
+    // All of them in the message, which an assertion would cut off.
+    if (issues.length > 0) throw new Error(`the roles differ from what functions do:\n${issues.join("\n")}`);
   } finally {
     recorder.stop();
   }

@@ -98,8 +98,9 @@ export async function runTour(at: Installation): Promise<void> {
   await sweepAndFire(all);
   await checkExpired();
   await at.poll();
+  const stalled = await stallRun(all);
   const [over] = await Promise.all([
-    endWaitingRuns(all),
+    endWaitingRuns(all, stalled),
     parkEvent(all),
     finished(all, pending),
     waitForRuns(all),
@@ -278,25 +279,42 @@ async function waitForRuns({ client }: Tour): Promise<void> {
   }
 }
 
-/** Waiting runs, each ended in another way; returns a finished one. */
-async function endWaitingRuns(all: Tour): Promise<string> {
+/** Starts a run that waits; returns its id. */
+async function startWaiting({ client }: Tour): Promise<string> {
+  const runId = await startRun(client, { module: "waiting", workspace: randomUUID() });
+  await waitUntil(`a step of run ${runId}`, async () => {
+    const steps = await client.list<Run>(`/automation/runs/${runId}/steps`);
+    return steps.some(({ status }) => status === "running");
+  });
+  return runId;
+}
+
+/**
+ * A waiting run, as stalled for the sweep as it looks a few minutes later: its command is sent again, signed for the
+ * first time by the sweep, which reads the key once. It finds no key, whoever else creates it meanwhile.
+ */
+async function stallRun(all: Tour): Promise<string> {
+  const runId = await startWaiting(all);
+  let isSwept = false;
+  const sweep = all.at.call("SweepFunction", batchOf("sweep", "{}", 1)).finally(() => {
+    isSwept = true;
+  });
+  while (!isSwept) await forgetSigningKey(all.at);
+  await sweep;
+  return runId;
+}
+
+/** Waiting runs, each ended in another way; returns the first one. */
+async function endWaitingRuns(all: Tour, first: string): Promise<string> {
   const { at, client } = all;
   const { outside } = at;
-  const waiting = async (): Promise<string> => {
-    const runId = await startRun(client, { module: "waiting", workspace: randomUUID() });
-    await waitUntil(`a step of run ${runId}`, async () => {
-      const steps = await client.list<Run>(`/automation/runs/${runId}/steps`);
-      return steps.some(({ status }) => status === "running");
-    });
-    return runId;
-  };
   const cancel = (runId: string) => client.send("DELETE", `/automation/runs/${runId}`);
-  const [first, second, third, fourth] = await Promise.all([waiting(), waiting(), waiting(), waiting()]);
+  const [second, third, fourth] = await Promise.all([
+    startWaiting(all),
+    startWaiting(all),
+    startWaiting(all),
+  ]);
 
-  // As stalled as it looks a few minutes later; nobody with the key asks for it again.
-  await forgetSigningKey(at);
-  await forgetSigningKey(at);
-  await at.call("SweepFunction", batchOf("sweep", "{}", 1));
   await cancel(first);
   // As if the process had died before it notified the steps, which the sweep repairs.
   const since = { unfinished: unfinishedPartition(first), moved_at: new Date(0).toISOString() };

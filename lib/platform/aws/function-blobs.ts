@@ -11,9 +11,11 @@ export interface BlobsContext {
 
 let opened: Blobs | undefined;
 
-/** The bucket, opened once, for a function that uses nothing else. */
+/** The bucket, which Lambda opens once, for a function that uses nothing else. */
 export function openFunctionBlobs(context: BlobsContext | undefined): Blobs {
-  opened ??= context?.weft?.blobs ?? open();
+  const given = context?.weft?.blobs;
+  if (given !== undefined) return given;
+  opened ??= open();
   return opened;
 }
 
