@@ -48,9 +48,11 @@ it("the table of a step shows figures next to earlier ones, and what is missing"
     { what: "1 connection: acknowledged", value: 2_400, unit: "/s" },
     { what: "1 connection: CPU a request until acknowledged", value: 250, unit: "us" },
   ];
-  const lines = stepsTable([{ ...result("emits", 1), at: "2026-11-24T10:00:00.000Z", figures }]).split("\n");
-  const when = "2026-11-24, 0 cores busy before";
+  const baseline = { echo_per_second: 31_270 };
+  const at = "2026-11-24T10:00:00.000Z";
+  const lines = stepsTable([{ ...result("emits", 1), at, baseline, figures }]).split("\n");
+  const when = "echo of HTTP: 62540, 31270 /s | 2026-11-24, 0 cores busy before";
   expect(lines).toContain(`| emit at 1 connection, recorded | 1044 | 2500 | 2400 /s | **no** | ${when} |`);
   expect(lines).toContain(`| emit at 1 connection, CPU | 661 | 250 | 250 us | yes | ${when} |`);
-  expect(lines).toContain("| 50 runs at once | 149.1 | no worse | not measured |  |  |");
+  expect(lines).toContain("| 50 runs at once | 149.1 | no worse | not measured |  |  |  |");
 });

@@ -1,4 +1,5 @@
 import { runBenchmark } from "./harness/benchmark.ts";
+import { pausesOfDisk } from "./harness/disk.ts";
 import { sendLoad } from "./harness/load.ts";
 import type { LoadReport, RequestKind } from "./harness/load-plan.ts";
 import { median, slope } from "./harness/numbers.ts";
@@ -11,6 +12,7 @@ const MINUTES = 30;
 const BRIEF_MINUTES = 0.1;
 const CONNECTIONS = 16;
 const CALIBRATION_SECONDS = 20;
+const DISK_SECONDS = 30;
 /** Time until caches and heaps have reached their size. */
 const WARM_UP_MINUTES = 5;
 const DRAIN_MAX_MS = 600_000;
@@ -60,6 +62,7 @@ await runBenchmark({
   what: "Mixed traffic at half the ceiling: growth of memory after the first five minutes",
   peer: "-",
   measure: async ({ brief, minutes = brief ? BRIEF_MINUTES : MINUTES }) => {
+    const disk = await pausesOfDisk(brief ? 0.5 : DISK_SECONDS);
     const server = await startServer();
     await prepare(server);
     const { port, token, pid } = server;
@@ -103,7 +106,12 @@ await runBenchmark({
           unit: "ms",
         })),
       ],
-      baseline: { ceiling_per_second: ceiling },
+      baseline: {
+        ceiling_per_second: ceiling,
+        fdatasync_p50_ms: disk.p50,
+        fdatasync_p99_ms: disk.p99,
+        fdatasync_max_ms: disk.max,
+      },
       details: {
         minutes,
         requests: report.answers,

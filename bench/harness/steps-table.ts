@@ -1,5 +1,33 @@
 import type { BenchmarkResult } from "./benchmark.ts";
 
+/**
+ * What the same machine needs for the bare work of a benchmark. Machines differ: figures of two days can only be
+ * compared with their baselines.
+ */
+interface Baseline {
+  /** The benchmark's name for it. */
+  readonly name: string;
+  readonly what: string;
+  readonly unit: string;
+  /** Its value next to the earlier figures. */
+  readonly earlier: number;
+}
+
+const BASELINES: Readonly<Record<string, Baseline>> = {
+  "bash-steps": { name: "bash_loop_ms", what: "bash in a loop", unit: "ms", earlier: 1.315 },
+  "function-steps": { name: "fsync_ms", what: "fsync", unit: "ms", earlier: 0.2351 },
+  effect: { name: "spawned_bash_touch_ms", what: "spawned bash", unit: "ms", earlier: 3.646 },
+  emits: { name: "echo_per_second", what: "echo of HTTP", unit: "/s", earlier: 62_540 },
+  foreach: { name: "xargs_bash_ms", what: "xargs", unit: "ms", earlier: 709 },
+  import: { name: "sort_ms", what: "sort", unit: "ms", earlier: 434 },
+  "parallel-steps": { name: "shell_s", what: "shell", unit: "s", earlier: 0.215 },
+  "runs-at-once": { name: "shell_ms", what: "shell", unit: "ms", earlier: 39 },
+  burst: { name: "xargs_bash_touch_s", what: "xargs", unit: "s", earlier: 1.255 },
+  million: { name: "empty_folder_ms", what: "start without data", unit: "ms", earlier: 241.5 },
+  lists: { name: "echo_p50_ms", what: "echo of HTTP", unit: "ms", earlier: 0.1145 },
+  start: { name: "node_ms", what: "Node without code", unit: "ms", earlier: 28.54 },
+};
+
 /** A line of the table: a figure of a benchmark, its value of `EARLIER_DAY`, and the value that it must reach. */
 interface TableLine {
   readonly what: string;
@@ -125,7 +153,7 @@ export const STEPS_TABLE_BENCHMARKS: readonly string[] = [
 ];
 
 /** A result as far as the table shows it. */
-export type TableResult = Pick<BenchmarkResult, "name" | "at" | "busy_cores"> & {
+export type TableResult = Pick<BenchmarkResult, "name" | "at" | "busy_cores" | "baseline"> & {
   readonly figures: readonly Pick<BenchmarkResult["figures"][number], "what" | "value" | "unit">[];
 };
 
@@ -136,7 +164,7 @@ export function stepsTable(results: readonly TableResult[]): string {
     const figure = result?.figures.find(({ what }) => what === line.figure);
     const target = line.target === undefined ? "no worse" : `${line.target}`;
     if (result === undefined || figure === undefined)
-      return [line.what, `${line.earlier ?? "-"}`, target, "not measured", "", ""];
+      return [line.what, `${line.earlier ?? "-"}`, target, "not measured", "", "", ""];
     const when = `${result.at.split("T")[0]}, ${result.busy_cores} cores busy before`;
     return [
       line.what,
@@ -144,11 +172,18 @@ export function stepsTable(results: readonly TableResult[]): string {
       target,
       `${figure.value} ${figure.unit}`,
       isMet(line, figure.value) ? "yes" : "**no**",
+      baselineCell(result),
       when,
     ];
   });
-  const head = ["What", EARLIER_DAY, "Must reach", "Measured", "Met", "When"];
+  const head = ["What", EARLIER_DAY, "Must reach", "Measured", "Met", "Baseline, then and now", "When"];
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function baselineCell({ name, baseline }: TableResult): string {
+  const bare = BASELINES[name];
+  if (bare === undefined) return "";
+  return `${bare.what}: ${bare.earlier}, ${baseline[bare.name] ?? "-"} ${bare.unit}`;
 }
 
 function isMet({ earlier = Number.POSITIVE_INFINITY, target, atLeast }: TableLine, value: number): boolean {
