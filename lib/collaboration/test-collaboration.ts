@@ -73,9 +73,8 @@ function rightsOf(user: Pick<FakeUser, "retrieve" | "update"> | undefined): Back
 }
 
 const SILENT_FEED: AccessFeed = {
-  lagMs: 0,
   read: async () => ({ isReset: false, documents: [], relations: [], users: [] }),
-  linesOf: async () => new Map(),
+  statesOf: async () => new Map(),
 };
 
 /** Follows the changes of a feed, for tests. */

@@ -21,6 +21,19 @@ const databases = (page: Page): Promise<string[]> =>
 const copiesOf = async (page: Page, id: string): Promise<number> =>
   (await databases(page)).filter((name) => name.includes(id)).length;
 
+/** Keeps a transaction on the content open as long as the page lives. */
+async function holdDatabase(name: string): Promise<void> {
+  const db = await new Promise<IDBDatabase>((resolve) => {
+    const request = indexedDB.open(name);
+    request.onsuccess = () => resolve(request.result);
+  });
+  const store = db.transaction("updates", "readwrite").objectStore("updates");
+  const hold = (): void => {
+    store.count().onsuccess = hold;
+  };
+  hold();
+}
+
 test("what is typed offline is kept when the page is left, shown again offline, and sent later", async () => {
   const id = await create("Train");
   const context = await web.newContext();
@@ -39,10 +52,23 @@ test("what is typed offline is kept when the page is left, shown again offline, 
   await expect(editorOf(page)).toContainText("Sent. Not sent.");
   await expect(saveState(page)).toContainText(/not sent/);
 
+  // The browser's database writes nothing more until the page is left.
+  await page.evaluate(holdDatabase, (await databases(page)).find((name) => name.includes(id)) ?? "");
+  await editorOf(page).click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(" Not written.");
+  page.once("dialog", (dialog) => void dialog.accept());
+  await page.goto("about:blank");
+
   await context.setOffline(false);
+  await page.goto(`${web.server.url}/d/${id}`);
+  await expect(editorOf(page)).toContainText("Sent. Not sent. Not written.");
   await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  await expect
+    .poll(() => page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes("unwritten"))))
+    .toEqual([]);
   const other = await web.open(`/d/${id}`);
-  await expect(editorOf(other)).toContainText("Sent. Not sent.");
+  await expect(editorOf(other)).toContainText("Sent. Not sent. Not written.");
 });
 
 test("the copy is deleted when access is revoked, and everything at logout", async () => {

@@ -9,6 +9,9 @@ const KEPT = new Set(["weft.language", COLOR_SCHEME_KEY]);
 export const copyName = (user: string, id: string, generation: number): string =>
   `${PREFIX}:${user}:${id}:${generation}`;
 
+/** The key in local storage of changes that a copy's database has not written. */
+export const unwrittenKey = (name: string): string => `weft.unwritten:${name}`;
+
 interface Copy {
   readonly name: string;
   readonly user: string;
@@ -38,6 +41,7 @@ export async function deleteCopies(fits: (copy: Copy) => boolean): Promise<void>
 /** Resolves at once if another tab still uses the database: it is deleted when that tab lets go. */
 const deleteDatabase = (name: string): Promise<void> =>
   new Promise((resolve) => {
+    localStorage.removeItem(unwrittenKey(name));
     const request = indexedDB.deleteDatabase(name);
     request.onsuccess = () => resolve();
     request.onerror = () => resolve();
@@ -47,23 +51,6 @@ const deleteDatabase = (name: string): Promise<void> =>
 /** The user whose copies are on this device; undefined without copies. */
 export async function localUser(): Promise<string | undefined> {
   return (await listCopies())[0]?.user;
-}
-
-/** Begins the keys of the texts of workflows that were not saved. */
-const DRAFT_PREFIX = "weft.draft:";
-
-/** Where the draft of a workflow is stored. */
-export const draftKey = (user: string, workflow: string): string => `${DRAFT_PREFIX}${user}:${workflow}`;
-
-/** Number of workflows with changes that were not saved. */
-export const countDrafts = (user: string): number =>
-  Object.keys(localStorage).filter((key) => key.startsWith(draftKey(user, ""))).length;
-
-/** Deletes what other users have left on this device. */
-export async function wipeDataOfOthers(id: string): Promise<void> {
-  for (const key of Object.keys(localStorage))
-    if (key.startsWith(DRAFT_PREFIX) && !key.startsWith(draftKey(id, ""))) localStorage.removeItem(key);
-  await deleteCopies(({ user }) => user !== id);
 }
 
 /** Deletes all that this device has stored about the user, and the page that works without a connection. */

@@ -1,7 +1,7 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { ApiFailure } from "../../client/api.ts";
-import { wipeDataOfOthers } from "../api/local-data.ts";
+import { deleteCopies } from "../api/local-data.ts";
 import { useMe } from "../api/me.ts";
 import { queryClient } from "../api/query-client.ts";
 import { later } from "../components/later.tsx";
@@ -14,10 +14,7 @@ import { Shell } from "./shell.tsx";
 import { StatusPage } from "./status-page.tsx";
 
 /* Most visits have a session. */
-const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, {
-  texts: ["login"],
-  isPage: true,
-});
+const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, { texts: ["login"] });
 
 /* The settings of the operator are applied after the page shows what it is about. */
 const Customization = later(async () => (await import("./customization.tsx")).Customization, {
@@ -45,7 +42,8 @@ function Session(): ReactNode {
     first.current ??= id;
     // Another user has signed in with another tab: nothing that was read for the first one may be shown.
     if (first.current !== id) location.reload();
-    else void wipeDataOfOthers(id);
+    // What another user has left on this device.
+    else void deleteCopies(({ user }) => user !== id);
   }, [id]);
   const language = me.data?.language ?? undefined;
   useEffect(() => {

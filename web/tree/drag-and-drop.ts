@@ -1,5 +1,4 @@
 import { type Document, documentIdOf, documentPath } from "../api/documents.ts";
-import { parseUrl } from "../api/parse-url.ts";
 
 /** Where a document is dropped: next to a row, or below it. */
 export type DropZone = "before" | "after" | "inside";
@@ -23,7 +22,8 @@ export const isLinkDrag = ({ types }: DataTransfer): boolean => types.includes(T
 /** The id of the dropped document; undefined if the link leads to something else. */
 export function droppedDocument(transfer: DataTransfer): string | undefined {
   const address = transfer.getData(TYPE).split(/\r?\n/)[0] ?? "";
-  const url = parseUrl(address);
+  // `URL.parse` is missing in browsers of 2024.
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.origin !== location.origin) return undefined;
   const name = /^\/d\/([^/]+)$/.exec(url.pathname)?.[1];
   return name === undefined ? undefined : documentIdOf(name);

@@ -1,4 +1,3 @@
-import type { RequestInfo } from "../../http/route.ts";
 import type { Ability } from "../access/abilities.ts";
 import {
   type AuthorizationDeps,
@@ -30,10 +29,11 @@ export async function authorizeLive(
 /** The access of a request that reads a document's updates. Throws as `authorizeLive` and `resolveViewer`. */
 export async function readLiveAccess(
   deps: AuthorizationDeps & ViewerDeps,
-  request: Pick<RequestInfo, "principal" | "receivedAt">,
+  request: Parameters<typeof resolveViewer>[1],
   id: string,
 ): Promise<LiveAccess> {
+  const readAt = performance.now();
   const viewer = await resolveViewer(deps, request);
   const { abilities } = await authorizeLive(deps, viewer, id, "content_retrieve");
-  return { canEdit: abilities.content_patch, user: viewer?.id, readAt: request.receivedAt };
+  return { canEdit: abilities.content_patch, user: viewer?.id, readAt };
 }

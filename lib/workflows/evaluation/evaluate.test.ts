@@ -26,7 +26,6 @@ const request = {
   method: "POST",
   path: "/",
   principal: undefined,
-  receivedAt: 0,
   headers: {},
   clientAddress: "",
   address: () => "",

@@ -2,6 +2,7 @@ import { IndexeddbPersistence } from "y-indexeddb";
 import * as Y from "yjs";
 import type { Document } from "../../api/documents.ts";
 import { copyName, deleteCopies, listCopies } from "../../api/local-data.ts";
+import { keepUnwrittenChanges } from "./unwritten-changes.ts";
 
 /** Time to open a database, milliseconds. */
 const OPEN_MS = 5_000;
@@ -43,13 +44,18 @@ export async function keepLocalCopy(
   try {
     const persistence = await open(copyName(user, id, generation), content);
     void deleteCopies((copy) => copy.user === user && copy.id === id && copy.generation !== generation);
-    const unsent = (await persistence.get(UNSENT)) as unknown;
+    const stored = (await persistence.get(UNSENT)) as unknown;
+    const unsent = typeof stored === "number" ? stored : 0;
+    const unwritten = keepUnwrittenChanges(persistence, content);
     return {
       generation,
-      unsent: typeof unsent === "number" ? unsent : 0,
+      unsent: unwritten.hadChanges ? Math.max(1, unsent) : unsent,
       setUnsent: (count) => void persistence.set(UNSENT, count).catch(() => undefined),
       setRecord: (record) => void persistence.set(RECORD, JSON.stringify(record)).catch(() => undefined),
-      close: () => void persistence.destroy().catch(() => undefined),
+      close: () => {
+        unwritten.close();
+        persistence.destroy().catch(() => undefined);
+      },
     };
   } catch {
     // Private windows may have no storage: the document is then as live as without a copy.

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { dataOf } from "../../../client/api.ts";
+import { ApiFailure, dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
-import { refusalOf } from "../../api/failures.ts";
 import { workflowNameOf } from "../../api/workflows.ts";
 import { ErrorState } from "../../components/error-state.tsx";
 import pageClasses from "../../components/page.module.css";
@@ -21,8 +20,8 @@ export function WorkflowPage({ name: part }: { readonly name: string }): ReactNo
     staleTime: Number.POSITIVE_INFINITY,
   });
   const { error } = workflow;
-  const refusal = refusalOf(error);
-  if (refusal !== undefined) return <StatusPage kind={refusal} />;
+  if (error instanceof ApiFailure && error.status === 404) return <StatusPage kind="missing" />;
+  if (error instanceof ApiFailure && error.status === 403) return <StatusPage kind="forbidden" />;
   if (workflow.isPending) return null;
   if (workflow.data === undefined)
     return (
