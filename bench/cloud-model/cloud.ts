@@ -5,13 +5,14 @@ import { planUser } from "../../lib/documents/users/users.ts";
 import type { ConsumerHandler } from "../../lib/events/consumer.ts";
 import { type Authenticator, hashToken, ownerAuthenticator } from "../../lib/http/auth.ts";
 import type { Handler, ProxyResult } from "../../lib/http/handler.ts";
-import type { AwsClients } from "../../lib/platform/aws/clients.ts";
+import { type AwsClients, servicesOf } from "../../lib/platform/aws/clients.ts";
 import { openAws } from "../../lib/platform/aws/open.ts";
 import { systemIds } from "../../lib/platform/ids.ts";
 import type { Log } from "../../lib/platform/log.ts";
 import { timersTable } from "../../lib/platform/timers-table.ts";
 import { readConfig } from "../../lib/settings/config.ts";
 import { tables } from "../../lib/tables.ts";
+import { fireTriggers } from "../../lib/workflows/triggers/fire-triggers.ts";
 import { readTemplate, type TemplateFunction } from "../../localstack/template.ts";
 import { createTemporaryFolder } from "../harness/cleanup.ts";
 import { ModelBus } from "./bus.ts";
@@ -65,7 +66,7 @@ export class ModelCloud {
   readonly errors: Errors = new Map();
   readonly functions = new Map<string, Containers<DocumentDeps>>();
   readonly #template = readTemplate(`${ROOT}/template.yaml`);
-  readonly #clients: AwsClients;
+  readonly #clients: Omit<AwsClients, "close">;
   readonly #folder = createTemporaryFolder("cloud-model");
   readonly #restore: () => void;
 
@@ -89,7 +90,6 @@ export class ModelCloud {
       sqs,
       eventbridge: this.bus,
       s3: this.s3,
-      close: () => undefined,
     } as unknown as AwsClients;
   }
 
@@ -105,7 +105,7 @@ export class ModelCloud {
       resources: { ...this.#template.resources, tables: Object.values(tables) },
       log: countingLog(this.errors),
       clock,
-      clients: this.#clients,
+      services: servicesOf(this.#clients),
       environment: {},
       bucket: "blobs",
       pause: (milliseconds) => this.time.sleep(milliseconds),
@@ -131,6 +131,7 @@ export class ModelCloud {
         logsDir: `${this.#folder}/runs`,
         snapshotsDir: `${this.#folder}/snapshots`,
       },
+      fireTriggers,
       queueNames: this.#template.resources.queues.map(({ name }) => name),
       sharesWorkspaces: true,
     });

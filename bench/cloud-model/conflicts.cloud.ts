@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import type { AwsClients } from "../../lib/platform/aws/clients.ts";
+import * as dynamodbSdk from "../../lib/platform/aws/dynamodb-sdk.ts";
 import { awsTables } from "../../lib/platform/aws/tables.ts";
 import { openCloudSubject } from "../../lib/platform/contract/aws-subject.ts";
 import { CONTRACT_RESOURCES } from "../../lib/platform/contract/resources.ts";
@@ -30,7 +31,7 @@ function modelSubject(): Subject {
     units: new Units(() => time.now),
   });
   const { port } = awsTables({
-    client: model as unknown as AwsClients["dynamodb"],
+    dynamodb: async () => ({ ...dynamodbSdk, client: model as unknown as AwsClients["dynamodb"] }),
     stack: "model",
     resources: CONTRACT_RESOURCES.tables,
     pause: (milliseconds) => time.sleep(milliseconds),

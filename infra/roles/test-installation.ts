@@ -262,7 +262,7 @@ function privateKey(): string {
 }
 
 async function store(parameters: Readonly<Record<string, string>>): Promise<void> {
-  const client = parameterStore(process.env);
+  const { client } = await parameterStore(process.env)();
   for (const [Name, Value] of Object.entries(parameters))
     await client.send(new PutParameterCommand({ Name, Value, Type: "SecureString", Overwrite: true }));
   client.destroy();

@@ -8,6 +8,7 @@ const properties = z.object({
   EntryPoints: z.tuple([z.string()], z.string()),
   EntryNames: z.string().optional(),
   Format: z.enum(["esm", "cjs"]),
+  Splitting: z.boolean(),
   MainFields: z.string(),
   Target: z.string(),
   Minify: z.boolean(),
@@ -34,6 +35,8 @@ const template = z.object({
 /** A function of a template, and esbuild's options for it. */
 export interface FunctionBuild {
   readonly logicalId: string;
+  /** As in `BundleSize`. */
+  readonly kind: string;
   readonly options: BuildOptions;
   /** File name of the function's bundle. Files beside it have other names. */
   readonly file: string;
@@ -48,12 +51,17 @@ export function functionBuilds(text: string, path: string): FunctionBuild[] {
     return [
       {
         logicalId,
+        kind: kindOf(found.EntryPoints[0]),
         options: toBuildOptions(found, folder),
         file: `${basename(found.EntryPoints[0], ".ts")}.mjs`,
       },
     ];
   });
 }
+
+/** `documents` of `documents/content/read.ts`, `converter` of `../lib/platform/aws/converter-function.ts`. */
+const kindOf = (entry: string): string =>
+  entry.startsWith("../") ? basename(entry, "-function.ts") : entry.slice(0, entry.indexOf("/"));
 
 /** The options of a function that do not depend on its entry point: functions with the same are built alike. */
 export const configurationOf = ({ options: { entryPoints, ...options } }: FunctionBuild): string =>
@@ -72,6 +80,7 @@ function toBuildOptions(found: z.infer<typeof properties>, folder: string): Buil
     bundle: true,
     platform: "node",
     format: found.Format,
+    splitting: found.Splitting,
     mainFields: found.MainFields.split(","),
     target: found.Target,
     minify: found.Minify,
@@ -91,17 +100,28 @@ function toBuildOptions(found: z.infer<typeof properties>, folder: string): Buil
 /** Contents of a bundle, bytes. */
 export interface BundleSize {
   readonly logicalId: string;
+  /** The folder of its file below `functions/`, or what it does: `workflows`, `consumers`, `converter`. */
+  readonly kind: string;
+  /** What the function loads when it starts. */
   readonly total: number;
-  /** Code of this repository. */
+  /** The same and the SDK of DynamoDB, which a function that uses tables loads with its first event. */
+  readonly withTables: number;
+  /** Code of this repository in it. */
   readonly own: number;
-  /** By package. */
+  /** Packages in it. */
   readonly packages: ReadonlyMap<string, number>;
-  /** Modules that it imports at run time, except those of Node. */
+  /** What it loads on first use: the chunks of `import()`. */
+  readonly later: number;
+  /** Packages in both. */
+  readonly contents: ReadonlySet<string>;
+  /** Modules that both import at run time, except those of Node. */
   readonly imports: readonly string[];
-  /** Modules of Node that it imports, as `node:fs`. */
+  /** Modules of Node that both import, as `node:fs`. */
   readonly nodeModules: readonly string[];
-  /** Files built beside it, bytes. */
-  readonly parts: ReadonlyMap<string, number>;
+  /** All files, without source maps. */
+  readonly files: ReadonlyMap<string, number>;
+  /** What the other entry points load and the function does not: threads and scripts. */
+  readonly beside: ReadonlyMap<string, number>;
 }
 
 const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
@@ -113,31 +133,77 @@ export async function bundle(found: FunctionBuild, outdir: string): Promise<Bund
 }
 
 /** Contents of a function's bundle, from esbuild's metafile. */
-export function sizeOf({ logicalId, file }: FunctionBuild, metafile: Metafile): BundleSize {
-  const outputs = new Map(Object.entries(metafile.outputs).map(([path, made]) => [basename(path), made]));
-  const output = outputs.get(file);
-  if (output === undefined) throw new Error(`${logicalId}: esbuild produced no output`);
+export function sizeOf({ logicalId, kind, file, options }: FunctionBuild, metafile: Metafile): BundleSize {
+  const outputs = new Map(
+    Object.entries(metafile.outputs)
+      .filter(([path]) => !path.endsWith(".map"))
+      .map(([path, made]) => [basename(path), made]),
+  );
+  if (!outputs.has(file)) throw new Error(`${logicalId}: esbuild produced no output`);
+  const tables = [...outputs].flatMap(([name, { entryPoint }]) =>
+    entryPoint?.endsWith("/dynamodb-sdk.ts") === true ? [name] : [],
+  );
+  const atStart = reachable(outputs, [file], isStatic);
+  const loaded = reachable(outputs, [file], () => true);
+  const [, ...others] = (options.entryPoints as string[]).map((path) =>
+    basename(path).replace(/\.ts$/, ".mjs"),
+  );
   const packages = new Map<string, number>();
   let own = 0;
-  for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
+  for (const [path, bytes] of inputsOf(atStart)) {
     const name = PACKAGE.exec(path)?.[1];
     // Documents that a function returns are not code.
     if (path.endsWith(".json")) continue;
-    if (name === undefined) own += bytesInOutput;
-    else packages.set(name, (packages.get(name) ?? 0) + bytesInOutput);
+    if (name === undefined) own += bytes;
+    else packages.set(name, (packages.get(name) ?? 0) + bytes);
   }
-  const outside = [...new Set(output.imports.filter(({ external }) => external).map(({ path }) => path))];
+  const external = [...loaded.values()].flatMap(({ imports }) => imports.filter((one) => one.external));
+  const outside = [...new Set(external.map(({ path }) => path))];
+  const total = bytesOf(atStart);
   return {
     logicalId,
-    total: output.bytes,
+    kind,
+    total,
+    withTables: bytesOf(reachable(outputs, [file, ...tables], isStatic)),
     own,
     packages,
+    later: bytesOf(loaded) - total,
+    contents: new Set(inputsOf(loaded).flatMap(([path]) => PACKAGE.exec(path)?.[1] ?? [])),
     imports: outside.filter((path) => !isBuiltin(path)),
-    parts: new Map(
-      [...outputs]
-        .filter(([name]) => name !== file && !name.endsWith(".map"))
-        .map(([name, { bytes }]) => [name, bytes]),
-    ),
     nodeModules: outside.filter(isBuiltin).map((path) => (path.startsWith("node:") ? path : `node:${path}`)),
+    files: sizesOf(outputs),
+    beside: sizesOf(
+      new Map([...reachable(outputs, others, () => true)].filter(([name]) => !loaded.has(name))),
+    ),
   };
 }
+
+type Outputs = ReadonlyMap<string, Metafile["outputs"][string]>;
+type OutputImport = Metafile["outputs"][string]["imports"][number];
+
+const isStatic = ({ kind }: OutputImport): boolean => kind !== "dynamic-import";
+
+/** These outputs and those that they import, also indirectly, by such imports. */
+function reachable(
+  outputs: Outputs,
+  first: readonly string[],
+  follows: (one: OutputImport) => boolean,
+): Outputs {
+  const names = new Set(first);
+  // A set also iterates over what is added meanwhile.
+  for (const name of names)
+    for (const one of outputs.get(name)?.imports ?? [])
+      if (one.external !== true && follows(one)) names.add(basename(one.path));
+  return new Map([...outputs].filter(([name]) => names.has(name)));
+}
+
+const inputsOf = (outputs: Outputs): [path: string, bytes: number][] =>
+  [...outputs.values()].flatMap(({ inputs }) =>
+    Object.entries(inputs).map(([path, { bytesInOutput }]): [string, number] => [path, bytesInOutput]),
+  );
+
+const sizesOf = (outputs: Outputs): Map<string, number> =>
+  new Map([...outputs].map(([name, { bytes }]) => [name, bytes]));
+
+const bytesOf = (outputs: Outputs): number =>
+  [...outputs.values()].reduce((sum, { bytes }) => sum + bytes, 0);

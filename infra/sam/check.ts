@@ -20,7 +20,7 @@ import {
   sizeOf,
 } from "./bundles.ts";
 import { type Expanded, findExpandedIssues } from "./expanded.ts";
-import { findSizeIssues, formatSize } from "./sizes.ts";
+import { findAverageIssues, findSizeIssues, formatSize, sizesTable } from "./sizes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "template.yaml");
@@ -82,8 +82,10 @@ async function check(bin: string, metafiles: string): Promise<number> {
     console.log(`     ${formatSize(size)}`);
     issues.push(...findSizeIssues(size));
   }
-  issues.push(...(await findBuildIssues(bundles)));
+  const sizes = bundles.map(({ size }) => size);
+  issues.push(...findAverageIssues(sizes), ...(await findBuildIssues(bundles)));
   for (const issue of issues) console.log(`FAIL ${issue}`);
+  console.log(sizesTable(sizes));
   if (issues.length === 0)
     console.log(`ok   resources of ${files.length} stacks, sizes of ${bundles.length} bundles`);
   return issues.length === 0 ? 0 : 1;
@@ -198,21 +200,24 @@ async function findBuildIssues(bundles: readonly Bundled[]): Promise<string[]> {
   const outdir = await mkdtemp(join(tmpdir(), "weft-bundles-"));
   try {
     for (const { found, folder } of samples.values()) {
-      const { logicalId, file } = found;
-      const { total, parts } = await bundle(found, join(outdir, logicalId));
-      for (const [name, bytes] of [[file, total] as const, ...parts]) {
-        const built = await stat(join(folder, name)).then(
-          ({ size }) => size,
-          () => 0,
-        );
-        if (built !== bytes)
-          issues.push(`${logicalId}: ${name} has ${built} bytes from sam build, but ${bytes} from esbuild`);
-      }
+      const { logicalId } = found;
+      const { files } = await bundle(found, join(outdir, logicalId));
+      const built = (await sizesIn(folder)).join(", ");
+      const expected = [...files.values()].toSorted((left, right) => left - right).join(", ");
+      if (built !== expected)
+        issues.push(`${logicalId}: files of ${built} bytes from sam build, but ${expected} from esbuild`);
     }
   } finally {
     await rm(outdir, { recursive: true, force: true });
   }
   return issues;
+}
+
+/** Bytes of the files of a folder, without source maps. Names of chunks contain the path of the folder, as a hash. */
+async function sizesIn(folder: string): Promise<number[]> {
+  const names = (await readdir(folder)).filter((name) => !name.endsWith(".map"));
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.toSorted((left, right) => left - right);
 }
 
 if (import.meta.main) {

@@ -60,7 +60,7 @@ const BLOCKS = JSON.stringify([
 
 it("writes every format without installed packages, and passes everything as blobs that it deletes", async () => {
   expect(findSizeIssues(size)).toEqual([]);
-  expect([...size.parts.keys()]).toEqual(["typst-ts-node-compiler.linux-x64-gnu.node"]);
+  expect([...size.beside.keys()]).toEqual(["typst-ts-node-compiler.linux-x64-gnu.node"]);
   const begins: Record<string, string> = {};
   for (const to of ["html", "markdown", "portable", "docx", "odt", "pdf"] as const) {
     const rendered = await renderer.render(rendering(to, BLOCKS));

@@ -1,56 +1,26 @@
 import type { BundleSize } from "./bundles.ts";
 
 const KB = 1024;
-interface Limits {
-  /** Maximum of own code and zod, bytes. */
-  readonly own: number;
-  /** Maximum of the whole bundle without its source map, bytes. */
-  readonly total: number;
-}
-
-const DEFAULT_LIMITS: Limits = { own: 430 * KB, total: 995 * KB };
-/**
- * The conductor also handles the script API: its bundle contains the code that reads and writes records and
- * documents, creates runs, and Yjs.
- */
-const CONDUCTOR_LIMITS: Limits = { own: 510 * KB, total: 1095 * KB };
+/** Maximum of what a function loads when it starts, without source maps, bytes. */
+const START_LIMIT = 500 * KB;
 /** The first entry with a package of the bundle applies. */
-const LIMITS_BY_PACKAGE: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  // AI SDK's providers load all of zod with its 50 languages, 450 kB, and each provider is one object.
-  { packages: ["ai"], limits: { own: 765 * KB, total: 2140 * KB } },
-  // Storing workflows needs the YAML parser, the workflow schema with its linter, cron expressions with their date
-  // library, the indexes, and the clients of every service.
-  { packages: ["yaml"], limits: { own: 455 * KB, total: 1240 * KB } },
-  // Cron expressions need a date library.
-  { packages: ["luxon"], limits: { own: 390 * KB, total: 1070 * KB } },
-  // Language models need their API's client, which is not tree-shakable.
-  { packages: ["openai"], limits: { own: 390 * KB, total: 1125 * KB } },
-  // Login needs an OpenID Connect client.
-  { packages: ["openid-client"], limits: { own: 400 * KB, total: 1050 * KB } },
-  // Uploads need a parser of forms, and the signatures of types of files.
-  { packages: ["file-type"], limits: { own: 430 * KB, total: 1110 * KB } },
-  // Mails need SMTP and MIME, the parameter store's client, and the notifications in them.
-  { packages: ["nodemailer"], limits: { own: 380 * KB, total: 1170 * KB } },
-  // The content of documents needs Yjs.
-  { packages: ["yjs"], limits: { own: 440 * KB, total: 1105 * KB } },
+const LIMITS_BY_PACKAGE: readonly { readonly package: string; readonly limit: number }[] = [
+  // AI SDK's providers use zod as one object: all of zod with its 50 languages is in one chunk.
+  { package: "ai", limit: 720 * KB },
+  // Storing workflows needs the YAML parser, the workflow schema with its linter, and cron expressions.
+  { package: "yaml", limit: 700 * KB },
 ];
 
 /** The converter contains the whole editor and a DOM, which no other function does. */
 const CONVERTER = "ConverterFunction";
-/** The renderer contains the writers of all formats. Typst's library, 52 MB, is beside it. */
-const RENDERER = "RendererFunction";
-/** Functions that return (parts of) the OpenAPI document contain it. */
-const OPENAPI_LIMITS: Limits = { own: 365 * KB, total: 1255 * KB };
-const LIMITS_BY_FUNCTION: ReadonlyMap<string, Limits> = new Map([
-  ["ConductFunction", CONDUCTOR_LIMITS],
-  ["GetOpenApiFunction", OPENAPI_LIMITS],
+const LIMITS_BY_FUNCTION: ReadonlyMap<string, number> = new Map([
   // It contains most routes of the documents, an OpenID Connect client, and Yjs.
-  ["ExternalApiFunction", { own: 540 * KB, total: 1370 * KB }],
-  // It contains Swagger UI as text: the files of the API reference page.
-  ["GetApiPageFileFunction", { own: 365 * KB, total: 2850 * KB }],
-  [CONVERTER, { own: 70 * KB, total: 6700 * KB }],
-  [RENDERER, { own: 60 * KB, total: 720 * KB }],
+  ["ExternalApiFunction", 650 * KB],
+  [CONVERTER, 6000 * KB],
 ]);
+
+/** Maximum of the average over all functions, with the converter, bytes. */
+const AVERAGE_LIMIT = 400 * KB;
 
 /** Lambda's limit of a function's unzipped code, bytes. */
 const UNZIPPED_LIMIT = 250 * KB * KB;
@@ -77,63 +47,93 @@ const FOREIGN_MODULES: ReadonlySet<string> = new Set([
 
 /** Issues of a function's bundle, one line each. */
 export function findSizeIssues(size: BundleSize): string[] {
-  const { logicalId, own, packages, total: whole, imports: asked, nodeModules: node } = size;
+  const { logicalId, contents, total, imports: asked, nodeModules: node } = size;
   const issues: string[] = [];
-  const ours = own + (packages.get("zod") ?? 0);
-  const limits = limitsOf(size);
-  if (ours > limits.own)
-    issues.push(`${logicalId}: own code and zod ${formatKb(ours)}, at most ${formatKb(limits.own)}`);
-  if (whole > limits.total)
-    issues.push(`${logicalId}: ${formatKb(whole)}, at most ${formatKb(limits.total)}`);
+  const limit = limitOf(size);
+  if (total > limit)
+    issues.push(`${logicalId}: loads ${formatKb(total)} when it starts, at most ${formatKb(limit)}`);
   const scripts = scriptsSize(size);
   if (scripts > SCRIPTS_LIMIT)
     issues.push(`${logicalId}: code of scripts ${formatKb(scripts)}, at most ${formatKb(SCRIPTS_LIMIT)}`);
-  const unzipped = whole + sumOf(size.parts);
+  const unzipped = sumOf(size.files);
   if (unzipped > UNZIPPED_LIMIT)
     issues.push(`${logicalId}: ${formatKb(unzipped)} unzipped, at most ${formatKb(UNZIPPED_LIMIT)}`);
   // It would not exist, and its path would depend on the build's folder.
   for (const path of asked.filter((path) => /^[./]/.test(path)))
     issues.push(`${logicalId}: imports the file ${path}, which is not in the bundle`);
-  for (const name of packages.keys())
+  for (const name of contents)
     if (FOREIGN_PACKAGES.has(name)) issues.push(`${logicalId}: contains ${name}, which no function needs`);
   for (const name of logicalId === CONVERTER ? [] : node)
     if (FOREIGN_MODULES.has(name)) issues.push(`${logicalId}: imports ${name}, which no function needs`);
   return issues;
 }
 
-function limitsOf({ logicalId, packages }: BundleSize): Limits {
-  const larger = LIMITS_BY_PACKAGE.find((one) => one.packages.some((name) => packages.has(name)));
-  const isNotFound = logicalId.startsWith("DocumentsNotFound");
-  return (
-    LIMITS_BY_FUNCTION.get(logicalId) ??
-    (isNotFound ? OPENAPI_LIMITS : undefined) ??
-    larger?.limits ??
-    DEFAULT_LIMITS
-  );
-}
+const limitOf = ({ logicalId, contents }: BundleSize): number =>
+  LIMITS_BY_FUNCTION.get(logicalId) ??
+  LIMITS_BY_PACKAGE.find((one) => contents.has(one.package))?.limit ??
+  START_LIMIT;
 
 /** Web Assembly and native code. */
 const BINARY = /\.(?:wasm|node)$/;
 
 /** Excludes binaries. */
-function scriptsSize({ parts }: BundleSize): number {
-  return sumOf([...parts].filter(([name]) => !BINARY.test(name)));
+function scriptsSize({ beside }: BundleSize): number {
+  return sumOf([...beside].filter(([name]) => !BINARY.test(name)));
 }
 
 const sumOf = (parts: Iterable<readonly [string, number]>): number =>
   [...parts].reduce((sum, [, bytes]) => sum + bytes, 0);
 
+const HEAD = [
+  "Kind",
+  "Functions",
+  "Loaded at start, average",
+  "At most",
+  "With DynamoDB's SDK, average",
+  "Whole package, average",
+  "At most",
+];
+
+/** The sizes by kind of function, as a table in Markdown. Packages are without source maps and binaries. */
+export function sizesTable(sizes: readonly BundleSize[]): string {
+  const kinds = Map.groupBy(sizes, ({ kind }) => kind);
+  const rows = [...kinds, ["all", sizes] as const].map(([kind, own]) => {
+    const packages = own.map(packageSize);
+    const figures = [
+      averageOf(own.map(({ total }) => total)),
+      Math.max(...own.map(({ total }) => total)),
+      averageOf(own.map(({ withTables }) => withTables)),
+      averageOf(packages),
+      Math.max(...packages),
+    ];
+    return [kind, `${own.length}`, ...figures.map(formatKb)];
+  });
+  return [HEAD, HEAD.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+}
+
+const packageSize = ({ files }: BundleSize): number =>
+  sumOf([...files].filter(([name]) => !BINARY.test(name)));
+
+/** Issues of all bundles together. */
+export function findAverageIssues(sizes: readonly BundleSize[]): string[] {
+  const average = averageOf(sizes.map(({ total }) => total));
+  if (average <= AVERAGE_LIMIT) return [];
+  return [`the average bundle has ${formatKb(average)}, at most ${formatKb(AVERAGE_LIMIT)}`];
+}
+
+const averageOf = (figures: readonly number[]): number =>
+  figures.reduce((sum, figure) => sum + figure, 0) / Math.max(1, figures.length);
+
 /** One line with the size of a bundle and of its parts. */
 export function formatSize(size: BundleSize): string {
-  const { logicalId, total: whole, own, packages, parts } = size;
-  const zod = packages.get("zod") ?? 0;
-  const named = new Set(LIMITS_BY_PACKAGE.flatMap((one) => one.packages));
-  const extra = [...packages].filter(([name]) => named.has(name));
-  const more = extra.map(([name, bytes]) => `, ${name} ${formatKb(bytes)}`).join("");
+  const { logicalId, total, own, packages, withTables, later, beside } = size;
+  const largest = [...packages].toSorted(([, one], [, other]) => other - one).slice(0, 3);
+  const parts = [["ours", own] as const, ...largest].map(([name, bytes]) => `${name} ${formatKb(bytes)}`);
   const code = scriptsSize(size);
-  const beside =
-    parts.size === 0 ? "" : `; beside it ${formatKb(code)} and binaries ${formatKb(sumOf(parts) - code)}`;
-  return `${logicalId}: ${formatKb(whole)} (ours ${formatKb(own)}, zod ${formatKb(zod)}${more}${beside})`;
+  const scripts =
+    beside.size === 0 ? "" : `; for scripts ${formatKb(code)}, binaries ${formatKb(sumOf(beside) - code)}`;
+  const used = `with DynamoDB's SDK ${formatKb(withTables)}; on first use ${formatKb(later)}`;
+  return `${logicalId}: ${formatKb(total)} (${parts.join(", ")}), ${used}${scripts}`;
 }
 
 function formatKb(bytes: number): string {

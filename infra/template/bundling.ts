@@ -7,7 +7,7 @@ export const CODE_FOLDER = "../../functions/";
 const REQUIRE_BANNER =
   "js=import { createRequire as weftCreateRequire } from 'node:module'; const require = weftCreateRequire(import.meta.url);";
 
-/** Credential providers that a function does not use: Lambda's credentials are in the environment. */
+/** Packages of the SDK that a function does not use: Lambda's credentials are in its environment, bowser is for browsers. */
 const UNUSED_PACKAGES = [
   "@aws-sdk/credential-provider-http",
   "@aws-sdk/credential-provider-ini",
@@ -15,6 +15,7 @@ const UNUSED_PACKAGES = [
   "@aws-sdk/credential-provider-sso",
   "@aws-sdk/credential-provider-web-identity",
   "@smithy/credential-provider-imds",
+  "bowser",
 ] as const;
 
 /** Packages that only the functions in these files load; the others never reach the code that imports them. */
@@ -24,15 +25,17 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   nodemailer: /(?:^|\/)send-mail\.ts$/,
 };
 
-/** The AWS adapter without `import()`: esbuild then omits what a function does not use of AWS's SDK. */
+/** The AWS adapter without `import()`: every function opens it. It loads the SDK of each service on its first use. */
 const BUNDLED_ADAPTER = "#lib/platform/aws/open.ts=../lib/platform/aws/open-bundled.ts";
 
-/** The page's files are in the bundle of the function that serves them: a function has no node_modules. */
+/** The page's files are in a chunk of the function that serves them: a function has no node_modules. */
 const BUNDLED_PAGE_FILES = "#lib/http/api-page-files.ts=../lib/http/api-page-files-bundled.ts";
 
 /** SAM's esbuild options for a function. The ES modules of a package are tree-shaken. */
 const ESBUILD = {
   Format: "esm",
+  // What `import()` loads is a chunk beside the bundle (infra/decisions/0256).
+  Splitting: true,
   MainFields: "module,main",
   Target: "node24",
   Minify: true,

@@ -142,6 +142,8 @@ async function openLambdaDeps<Composed>(
       queueNames: queues.map(({ name }) => name),
       queueNamePrefix: `${stack}-`,
       sharesWorkspaces: true,
+      fireTriggers: async (...given) =>
+        (await import("../workflows/triggers/fire-triggers.ts")).fireTriggers(...given),
     },
   );
 }

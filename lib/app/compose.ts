@@ -63,6 +63,7 @@ import { type StepActivity, stepActivity } from "../workflows/steps/step-activit
 import { type CatalogReader, catalogReader } from "../workflows/store/catalog.ts";
 import { cachedDefinitions, type Definitions } from "../workflows/store/store.ts";
 import { triggerMatcher } from "../workflows/triggers/event-matcher.ts";
+import type { FireTriggers } from "../workflows/triggers/fire-triggers.ts";
 import { type RateBreaker, rateBreaker } from "../workflows/triggers/rate-breaker.ts";
 import { SHARED_WORKSPACES_DIR } from "../workflows/workspaces/paths.ts";
 import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
@@ -177,6 +178,8 @@ export function composeDeps(
   > & {
     /** Takes mails where no mail server is set up. */
     readonly layMails?: (from: MailSender) => Mailer;
+    /** Contains the language of expressions, which a function loads with the first event that fits a trigger. */
+    readonly fireTriggers: FireTriggers;
   },
 ): Deps {
   const { yProviderApiKey, collaborationServerSecret } = config.documents;
@@ -189,6 +192,7 @@ export function composeDeps(
   const matcher = triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, {
     enabled: config.receiverEnabled,
     budget,
+    fire: own.fireTriggers,
   });
   const effects = recordEffects(records);
   const base = {

@@ -37,6 +37,7 @@ import { isRunFinished } from "../workflows/runs/status-transitions.ts";
 import type { HandleScriptCall, Snapshots } from "../workflows/steps/context.ts";
 import type { ConductHere } from "../workflows/steps/messages.ts";
 import { flushLogs } from "../workflows/steps/run-log.ts";
+import { fireTriggers } from "../workflows/triggers/fire-triggers.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "../workflows/uploads/workflow-folder.ts";
 import { openWatches } from "../workflows/watches/open-watches.ts";
 import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
@@ -213,6 +214,7 @@ async function openApp<Platform extends OpenedPlatform>(
         storage,
         paths,
         durable: async () => opened.durable?.(),
+        fireTriggers,
         queueNames: resources.queues.map(({ name }) => name),
         sharesWorkspaces: shareWorkspaces !== undefined,
         layMails: (from) => folderMailer(join(dataDir, "mail"), from),

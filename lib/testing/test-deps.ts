@@ -23,6 +23,7 @@ import type { ScriptOutcome, ScriptRequest } from "../platform/scripts.ts";
 import { readConfig } from "../settings/config.ts";
 import type { Remote } from "../workflows/remote/machine.ts";
 import { flushLogs } from "../workflows/steps/run-log.ts";
+import { fireTriggers } from "../workflows/triggers/fire-triggers.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The template of this checkout. */
@@ -145,6 +146,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
       logsDir: join(folder, "runs"),
       snapshotsDir: join(folder, "snapshots-unfinished"),
     },
+    fireTriggers,
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,
     layMails: (from) => folderMailer(join(folder, "mail"), from),

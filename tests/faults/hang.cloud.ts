@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { awsClients } from "../../lib/platform/aws/clients.ts";
+import { awsClients, servicesOf } from "../../lib/platform/aws/clients.ts";
 import type { AwsPlatform } from "../../lib/platform/aws/platform.ts";
 import { openAwsForTest, openCloudSubject } from "../../lib/platform/contract/aws-subject.ts";
 import { ITEMS } from "../../lib/platform/contract/resources.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
   subject = await openCloudSubject();
   proxy = await startAwsProxy(1);
   clients = awsClients({ ...process.env, ...proxy.environment }, undefined, PATIENCE);
-  platform = await openAwsForTest(subject.stack, { clients });
+  platform = await openAwsForTest(subject.stack, { services: servicesOf(clients) });
   await platform.ports.queues.send(QUEUE, [{ body: "its address is known from now on" }]);
 });
 afterAll(async () => {

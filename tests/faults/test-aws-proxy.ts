@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import { endpointOf } from "../../lib/platform/aws/clients.ts";
+import { endpointOf } from "../../lib/platform/aws/client-options.ts";
 import { seededRandom } from "../../lib/platform/embedded/random.ts";
 import {
   answersTwice,

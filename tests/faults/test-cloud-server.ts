@@ -11,6 +11,7 @@ import { type Page, startTestServer, type TestServer, waitUntil } from "../../li
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { resendStalledRuns } from "../../lib/workflows/runs/resend-stalled.ts";
 import { CONDUCT_QUEUE } from "../../lib/workflows/steps/messages.ts";
+import { fireTriggers } from "../../lib/workflows/triggers/fire-triggers.ts";
 import type { AwsProxy } from "./test-aws-proxy.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
@@ -81,6 +82,7 @@ async function sweepLater(stack: string, laterMs: number): Promise<void> {
   const deps = composeDeps(platform.ports, readConfig({}), {
     auth: ownerAuthenticator(hashToken("nobody asks")),
     paths: { workspacesDir: "", logsDir: "", snapshotsDir: "" },
+    fireTriggers,
     queueNames: [],
     sharesWorkspaces: true,
   });

@@ -18,7 +18,7 @@ export const route = defineRoute({
   },
   run: async ({ body, ...asked }, deps: Deps): Promise<FileResponse> => {
     await admitAiRequest(deps, "ai_translate", asked);
-    return { type: "application/json; charset=utf-8", content: translateText(deps, body) };
+    return { type: "application/json; charset=utf-8", content: await translateText(deps, body) };
   },
 });
 

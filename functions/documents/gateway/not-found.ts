@@ -5,9 +5,6 @@ import { ApiError } from "#lib/errors.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { type ApiPaths, methodsAt } from "#lib/http/methods.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import openapi from "../../../openapi.json" with { type: "json" };
-
-const paths = openapi.paths as unknown as ApiPaths;
 
 /** Requests that no other route takes: 405 if the path has other methods, else 404. Reference 1.0. */
 export const route = defineRoute({
@@ -21,8 +18,9 @@ export const route = defineRoute({
   otherMethods: true,
   status: 200,
   response: z.never(),
-  run: ({ request }, _deps: Deps): never => {
-    const found = methodsAt(paths, request.path);
+  run: async ({ request }, _deps: Deps): Promise<never> => {
+    const { default: openapi } = await import("../../../openapi.json", { with: { type: "json" } });
+    const found = methodsAt(openapi.paths as unknown as ApiPaths, request.path);
     if (found === undefined) throw new ApiError("not_found", "Not found.");
     // 401 comes before 405, so that anonymous callers do not learn which methods exist.
     if (found.needsToken && request.principal === undefined)

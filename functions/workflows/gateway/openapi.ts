@@ -3,7 +3,6 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { rootService } from "#lib/workflows/service.ts";
-import openapi from "../../../openapi.json" with { type: "json" };
 
 export const route = defineRoute({
   service: rootService,
@@ -15,7 +14,10 @@ export const route = defineRoute({
   auth: "none",
   status: 200,
   response: z.looseObject({}),
-  run: (_input, _deps: Deps) => openapi as Readonly<Record<string, unknown>>,
+  run: async (_input, _deps: Deps): Promise<Readonly<Record<string, unknown>>> => {
+    const { default: openapi } = await import("../../../openapi.json", { with: { type: "json" } });
+    return openapi;
+  },
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { generateText } from "../../llm/document-model.ts";
 import { LlmError } from "../../llm/errors.ts";
-import { HtmlOutline } from "./html-outline.ts";
 import { languageName } from "./languages.ts";
 import { type ModelDeps, modelResponse } from "./model-response.ts";
 
@@ -64,10 +63,12 @@ export function transformText(
  * The response to a translation of HTML, as JSON. The model gets elements without attributes; marks, links and blocks of
  * the answer get them back, and it can contain no others.
  */
-export function translateText(
+export async function translateText(
   deps: ModelDeps,
   { text: content, language }: z.infer<typeof translateBody>,
-): AsyncIterableIterator<string> {
+): Promise<AsyncIterableIterator<string>> {
+  // With a parser of HTML, which a function loads with its first translation.
+  const { HtmlOutline } = await import("./html-outline.ts");
   const outline = new HtmlOutline(content);
   const instructions =
     `Translate the text of the HTML in the user's message into ${languageName(language)}. ` +

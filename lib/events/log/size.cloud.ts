@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type AwsClients, awsClients } from "../../platform/aws/clients.ts";
+import { type AwsClients, awsClients, servicesOf } from "../../platform/aws/clients.ts";
 import { type AwsPlatform, blobsBucketOf } from "../../platform/aws/platform.ts";
 import { provision } from "../../platform/aws/provision/provision.ts";
 import { openAwsForTest } from "../../platform/contract/aws-subject.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const stack = `log-size-${randomUUID().slice(0, 8)}`;
   clients = awsClients(process.env);
   await provision(blueprintOf(stack, blobsBucketOf(stack), RESOURCES), { clients });
-  platform = await openAwsForTest(stack, { clients, resources: RESOURCES });
+  platform = await openAwsForTest(stack, { services: servicesOf(clients), resources: RESOURCES });
   log = new SizedLog(platform.ports);
 });
 afterAll(() => clients.close());

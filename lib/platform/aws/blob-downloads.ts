@@ -1,16 +1,15 @@
-import { GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { SignatureV4 } from "@smithy/signature-v4";
 import type { BlobDownload } from "../blobs.ts";
 import { withFaults } from "./faults.ts";
+import type { S3 } from "./services.ts";
 
 /** A presigned URL of an object, with this client's permissions. */
-export function signDownloadUrl(
-  client: S3Client,
+export async function signDownloadUrl(
+  s3: S3,
   Bucket: string,
   Key: string,
   { seconds, contentType, contentDisposition, cacheControl }: BlobDownload,
 ): Promise<string> {
+  const { client, GetObjectCommand, getSignedUrl } = await s3();
   const command = new GetObjectCommand({
     Bucket,
     Key,
@@ -26,10 +25,11 @@ export function signDownloadUrl(
  * must be the bucket's.
  */
 export async function signDownloadHeaders(
-  client: S3Client,
+  s3: S3,
   Bucket: string,
   Key: string,
 ): Promise<Readonly<Record<string, string>>> {
+  const { client, GetObjectCommand, getSignedUrl, SignatureV4 } = await s3();
   return withFaults(async () => {
     // Only to learn the object's address, which depends on the endpoint and the bucket.
     const { protocol, host, hostname, pathname } = new URL(

@@ -4,15 +4,6 @@ import { rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import {
-  DeleteObjectsCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from "@aws-sdk/client-s3";
-import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import type { Blobs, BlobUpload } from "../blobs.ts";
 import { PlatformFault } from "../faults.ts";
 import { exceedsLimit } from "../high-water-marks.ts";
@@ -21,17 +12,19 @@ import { toChunks } from "./batches.ts";
 import { signDownloadHeaders, signDownloadUrl } from "./blob-downloads.ts";
 import { codeOf, toFault, withFaults } from "./faults.ts";
 import { type Pause, retryUntilDone } from "./retries.ts";
+import type { S3 } from "./services.ts";
 
 /** `If-None-Match: *`: S3 rejects the upload if the object exists. */
 const ONCE = "*";
 
 /** A presigned S3 request with this client's permissions: for exactly this length, and only once. */
 async function signedUpload(
-  { config }: S3Client,
+  s3: S3,
   upload: { readonly Bucket: string; readonly Key: string; readonly bytes: number; readonly seconds: number },
 ): Promise<BlobUpload> {
   const { Bucket, Key, bytes, seconds } = upload;
-  const { region, credentials, endpoint, forcePathStyle = false } = config;
+  const { client, getSignedUrl, PutObjectCommand, S3Client } = await s3();
+  const { region, credentials, endpoint, forcePathStyle = false } = client.config;
   const signing = new S3Client({
     region,
     credentials,
@@ -86,14 +79,15 @@ async function* chunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
 
 /** The blobs port over one bucket. Throws TypeError for keys whose parts do not match `[A-Za-z0-9._-]`. */
 export function awsBlobs(options: {
-  readonly client: S3Client;
+  readonly s3: S3;
   readonly bucket: string;
   readonly pause: Pause;
 }): Blobs {
-  const { client, bucket: Bucket, pause } = options;
+  const { s3, bucket: Bucket, pause } = options;
 
   const open = async (key: string, range?: string) => {
     const Key = checkKey(key);
+    const { client, GetObjectCommand } = await s3();
     const { Body } = await client.send(
       new GetObjectCommand({ Bucket, Key, ...(range === undefined ? {} : { Range: range }) }),
     );
@@ -102,12 +96,14 @@ export function awsBlobs(options: {
   };
   const head: Blobs["head"] = (key) =>
     ifThere(async () => {
+      const { client, HeadObjectCommand } = await s3();
       const command = new HeadObjectCommand({ Bucket, Key: checkKey(key) });
       const { ContentLength = 0, LastModified } = await client.send(command);
       return { bytes: ContentLength, modifiedAt: LastModified?.getTime() ?? 0 };
     });
 
   const removeChunk = async (keys: readonly string[]): Promise<void> => {
+    const { client, DeleteObjectsCommand } = await s3();
     let left = keys;
     await retryUntilDone(pause, async () => {
       const Objects = left.map((Key) => ({ Key }));
@@ -126,6 +122,7 @@ export function awsBlobs(options: {
 
   const putFile: Blobs["putFile"] = async (key, path) => {
     const Key = checkKey(key);
+    const { client, PutObjectCommand } = await s3();
     // The client cannot repeat a request whose stream is consumed, so each attempt reopens the file.
     await retryUntilDone(pause, async () => {
       const { size } = await stat(path);
@@ -145,10 +142,12 @@ export function awsBlobs(options: {
   };
 
   return {
-    uploadTo: async (key, allowed) => signedUpload(client, { Bucket, Key: checkKey(key), ...allowed }),
+    uploadTo: async (key, allowed) => signedUpload(s3, { Bucket, Key: checkKey(key), ...allowed }),
     put: async (key, data) => {
       const Body = typeof data === "string" ? Buffer.from(data) : data;
-      const command = new PutObjectCommand({ Bucket, Key: checkKey(key), Body });
+      const Key = checkKey(key);
+      const { client, PutObjectCommand } = await s3();
+      const command = new PutObjectCommand({ Bucket, Key, Body });
       await withFaults(() => client.send(command, timeFor(Body.byteLength)));
     },
     putFile,
@@ -183,13 +182,14 @@ export function awsBlobs(options: {
         const part = range === undefined ? undefined : `bytes=${range.start}-${range.end - 1}`;
         return chunks((await open(key, part)) as AsyncIterable<Uint8Array>);
       }),
-    downloadUrl: (key, download) => signDownloadUrl(client, Bucket, checkKey(key), download),
-    authorizeDownload: (key) => signDownloadHeaders(client, Bucket, checkKey(key)),
+    downloadUrl: (key, download) => signDownloadUrl(s3, Bucket, checkKey(key), download),
+    authorizeDownload: (key) => signDownloadHeaders(s3, Bucket, checkKey(key)),
     head,
     delete: async (keys) => {
       for (const chunk of toChunks(keys.map(checkKey), DELETE_KEYS)) await removeChunk(chunk);
     },
     list: async (prefix, { limit = Number.POSITIVE_INFINITY, after } = {}) => {
+      const { client, ListObjectsV2Command } = await s3();
       const keys: string[] = [];
       let next: string | undefined;
       do {

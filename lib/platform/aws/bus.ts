@@ -1,8 +1,4 @@
-import {
-  type EventBridgeClient,
-  PutEventsCommand,
-  type PutEventsRequestEntry,
-} from "@aws-sdk/client-eventbridge";
+import type { PutEventsRequestEntry } from "@aws-sdk/client-eventbridge";
 import type { Bus, BusEntry, BusEnvelope } from "../bus.ts";
 import { PlatformFault } from "../faults.ts";
 import { checkLimit, recordValue } from "../high-water-marks.ts";
@@ -10,6 +6,7 @@ import { LIMITS } from "../limits.ts";
 import { toBatches } from "./batches.ts";
 import { codeOf, withFaults } from "./faults.ts";
 import { type Pause, retryUntilDone } from "./retries.ts";
+import type { EventBridge } from "./services.ts";
 
 interface PreparedEntry {
   readonly entry: PutEventsRequestEntry;
@@ -40,11 +37,11 @@ const EMPTY: BusEnvelope = {
 
 /** The bus port over EventBridge. The template names the bus after the stack. */
 export function awsBus(options: {
-  readonly client: EventBridgeClient;
+  readonly eventbridge: EventBridge;
   readonly stack: string;
   readonly pause: Pause;
 }): AwsBus {
-  const { client, stack, pause } = options;
+  const { eventbridge, stack, pause } = options;
 
   const prepareOne = ({ source, detailType, detail }: BusEntry): PreparedEntry => {
     const text = JSON.stringify(detail);
@@ -56,6 +53,7 @@ export function awsBus(options: {
   };
 
   const publishBatch = async (batch: readonly PreparedEntry[]): Promise<void> => {
+    const { client, PutEventsCommand } = await eventbridge();
     let left = batch.map(({ entry }) => entry);
     await retryUntilDone(pause, async () => {
       const sent = left;

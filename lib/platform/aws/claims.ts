@@ -1,20 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { CLAIMS_PREFIX, type Claims } from "../claims.ts";
 import { toFault, withFaults } from "./faults.ts";
+import type { S3 } from "./services.ts";
 
 /** One empty object per claimed name, created with the condition that the key does not exist. */
-export function awsClaims({
-  client,
-  bucket: Bucket,
-}: {
-  readonly client: S3Client;
-  readonly bucket: string;
-}): Claims {
+export function awsClaims({ s3, bucket: Bucket }: { readonly s3: S3; readonly bucket: string }): Claims {
   return {
     take: async (name) => {
       const Key = `${CLAIMS_PREFIX}${name}`;
       const id = randomUUID();
+      const { client, GetObjectCommand, PutObjectCommand } = await s3();
       try {
         await client.send(new PutObjectCommand({ Bucket, Key, Body: id, IfNoneMatch: "*" }));
         return true;
@@ -26,6 +21,7 @@ export function awsClaims({
       return (await Body?.transformToString()) === id;
     },
     isTaken: async (name) => {
+      const { client, HeadObjectCommand } = await s3();
       try {
         await client.send(new HeadObjectCommand({ Bucket, Key: `${CLAIMS_PREFIX}${name}` }));
         return true;

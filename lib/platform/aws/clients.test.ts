@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { awsClients, type Environment, type RetryLimits } from "./clients.ts";
+import type { Environment, RetryLimits } from "./client-options.ts";
+import { awsClients } from "./clients.ts";
 import { withFaults } from "./faults.ts";
 
 const ACCOUNT = { accessKeyId: "test", secretAccessKey: "test" };

@@ -9,6 +9,7 @@ import { silentLog, temporaryFolder } from "../embedded/test-platform.ts";
 import { awsConverter } from "./converter.ts";
 import type { Invoke } from "./isolated-function.ts";
 import { lambdaInvoke } from "./lambda-invoke.ts";
+import * as s3Sdk from "./s3-sdk.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let blobs: Awaited<ReturnType<typeof openBlobs>>;
@@ -89,7 +90,7 @@ describe("a call of a function", () => {
     });
     const invoke = lambdaInvoke({
       environment: { AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}` },
-      signing: client.config,
+      s3: async () => ({ ...s3Sdk, client }),
       name: "weft-converter",
       timeoutSeconds: 25,
       pause: async () => undefined,

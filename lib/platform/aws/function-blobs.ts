@@ -1,8 +1,7 @@
-import { S3Client } from "@aws-sdk/client-s3";
 import type { Blobs } from "../blobs.ts";
 import { awsBlobs } from "./blobs.ts";
-import { clientOptions, endpointOf } from "./clients.ts";
 import { systemPause } from "./retries.ts";
+import { awsServices } from "./services.ts";
 
 /** Context of an invocation on one machine. */
 export interface BlobsContext {
@@ -23,7 +22,5 @@ function open(): Blobs {
   const { env } = process;
   const bucket = env["WEFT_BLOBS_BUCKET"];
   if (!bucket) throw new Error("WEFT_BLOBS_BUCKET is not set");
-  const forcePathStyle = endpointOf(env, "S3") !== undefined;
-  const client = new S3Client({ ...clientOptions(env, "S3", 30_000, 4), forcePathStyle });
-  return awsBlobs({ client, bucket, pause: systemPause });
+  return awsBlobs({ s3: awsServices({ environment: env }).s3, bucket, pause: systemPause });
 }

@@ -1,10 +1,9 @@
-import type { S3Client } from "@aws-sdk/client-s3";
-import { SignatureV4 } from "@smithy/signature-v4";
 import { PlatformFault } from "../faults.ts";
-import { type Environment, endpointOf } from "./clients.ts";
+import { type Environment, endpointOf } from "./client-options.ts";
 import { toFault } from "./faults.ts";
 import type { Invoke } from "./isolated-function.ts";
 import type { Pause } from "./retries.ts";
+import type { S3 } from "./services.ts";
 
 /** Before the second attempt. */
 const PAUSE_MS = 200;
@@ -13,8 +12,8 @@ const MORE_MS = 5_000;
 
 export interface LambdaFunction {
   readonly environment: Environment;
-  /** Any client's: the region and the credentials are the same for all services. */
-  readonly signing: Pick<S3Client["config"], "region" | "credentials" | "sha256">;
+  /** For its region and credentials, which are the same for all services. The caller uses S3 anyway. */
+  readonly s3: S3;
   readonly name: string;
   /** Timeout of the function. */
   readonly timeoutSeconds: number;
@@ -25,11 +24,11 @@ export interface LambdaFunction {
  * Invokes a Lambda function synchronously, with a signed request: the SDK's client of Lambda would be a fifth of each
  * bundle. A request that fails in the service is repeated once. Choice: infra/decisions/0130.
  */
-export function lambdaInvoke({ environment, signing, name, timeoutSeconds, pause }: LambdaFunction): Invoke {
-  const { region, credentials, sha256 } = signing;
-  const signer = new SignatureV4({ service: "lambda", region, credentials, sha256 });
-
+export function lambdaInvoke({ environment, s3, name, timeoutSeconds, pause }: LambdaFunction): Invoke {
   const send = async (body: string): Promise<Response> => {
+    const { client, SignatureV4 } = await s3();
+    const { region, credentials, sha256 } = client.config;
+    const signer = new SignatureV4({ service: "lambda", region, credentials, sha256 });
     const endpoint = endpointOf(environment, "LAMBDA") ?? publicEndpoint(await region());
     const { protocol, host, hostname, port, pathname, href } = new URL(
       `/2015-03-31/functions/${name}/invocations`,

@@ -7,13 +7,14 @@ import type { Renderer } from "../renderer.ts";
 import { RENDERING_SECONDS, rendererName } from "../renderings.ts";
 import type { Resources } from "../resources.ts";
 import type { Secrets } from "../secrets.ts";
-import { awsClients, type Environment } from "./clients.ts";
+import type { Environment } from "./client-options.ts";
 import { awsConverter } from "./converter.ts";
 import { lambdaInvoke } from "./lambda-invoke.ts";
 import { openAws } from "./platform.ts";
 import { awsRenderer } from "./renderer.ts";
 import { systemPause } from "./retries.ts";
 import { type BundledScripts, bundledScripts } from "./scripts.ts";
+import { awsServices } from "./services.ts";
 
 export interface LambdaPlatformOptions {
   readonly stack: string;
@@ -37,20 +38,20 @@ export interface LambdaPlatform {
  */
 export async function openLambdaPlatform(options: LambdaPlatformOptions): Promise<LambdaPlatform> {
   const { stack, resources, log, environment, secrets } = options;
-  const clients = awsClients(environment);
+  const services = awsServices({ environment });
   const { ports } = await openAws({
     stack,
     resources,
     log,
     environment,
     secrets,
-    clients,
+    services,
     commands: { run: () => Promise.reject(commandRefused()) },
     scripts: bundledScripts(options.scripts),
   });
   const { blobs, ids } = ports;
   const invoker = (name: string, timeoutSeconds: number) =>
-    lambdaInvoke({ environment, signing: clients.s3.config, name, timeoutSeconds, pause: systemPause });
+    lambdaInvoke({ environment, s3: services.s3, name, timeoutSeconds, pause: systemPause });
   return {
     ports,
     converter: awsConverter({ blobs, ids, log, invoke: invoker(converterName(stack), CONVERSION_SECONDS) }),

@@ -1,12 +1,12 @@
-import type { Environment } from "./clients.ts";
+import type { Environment } from "./client-options.ts";
 import type { LambdaPlatform, LambdaPlatformOptions } from "./lambda.ts";
 import type { ParameterStore } from "./parameter-store.ts";
 import type { AwsOptions, AwsPlatform } from "./platform.ts";
 
-export type { Environment } from "./clients.ts";
+export type { Environment } from "./client-options.ts";
 
-// The AWS adapter, loaded by the first call: a server on one machine starts without the AWS SDK. Lambda bundles contain
-// open-bundled.ts instead (infra/template/bundling.ts), because esbuild cannot tree-shake modules that import() loads.
+// The AWS adapter, loaded by the first call: a server on one machine starts without it. Lambda bundles contain
+// open-bundled.ts instead (infra/template/bundling.ts), because every function opens the adapter.
 
 export const openAws = async (options: AwsOptions): Promise<AwsPlatform> =>
   (await import("./platform.ts")).openAws(options);

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Environment } from "./clients.ts";
+import type { Environment } from "./client-options.ts";
 import { parameterStore, readParameter } from "./parameters.ts";
 import { type StoredSecrets, storedSecrets } from "./secrets.ts";
 import { type StorableSettings, withStoredSettings } from "./stored-settings.ts";
@@ -15,10 +15,10 @@ export interface ParameterStore {
 }
 
 export function openParameterStore(environment: Environment): ParameterStore {
-  const client = parameterStore(environment);
+  const ssm = parameterStore(environment);
   return {
-    readParameter: (name) => readParameter(client, name),
-    addSettings: (given, storable) => withStoredSettings(client, given, storable),
-    openSecrets: (path, clock) => storedSecrets({ client, path, clock }),
+    readParameter: (name) => readParameter(ssm, name),
+    addSettings: (given, storable) => withStoredSettings(ssm, given, storable),
+    openSecrets: (path, clock) => storedSecrets({ ssm, path, clock }),
   };
 }

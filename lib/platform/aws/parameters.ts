@@ -1,27 +1,32 @@
-import { GetParameterCommand, ParameterNotFound, SSMClient } from "@aws-sdk/client-ssm";
-import { clientOptions, type Environment } from "./clients.ts";
+import { openOnce } from "../open-once.ts";
+import type { Environment } from "./client-options.ts";
 import { withFaults } from "./faults.ts";
+import type { Ssm } from "./services.ts";
 
-/** The client of the parameter store, separate from the others because most functions do not need it. */
-export function parameterStore(environment: Environment): SSMClient {
-  return new SSMClient(clientOptions(environment, "SSM", 5_000, 16));
+/** The parameter store, separate from the other services because most functions do not need it. */
+export function parameterStore(environment: Environment): Ssm {
+  return openOnce(async () => {
+    const { createSsm, ...sdk } = await import("./ssm-sdk.ts");
+    return { ...sdk, client: createSsm({ environment }) };
+  });
 }
 
 /** The decrypted value of a parameter; undefined if the parameter does not exist. */
-export async function findParameter(client: SSMClient, name: string): Promise<string | undefined> {
+export async function findParameter(ssm: Ssm, name: string): Promise<string | undefined> {
   try {
+    const { client, GetParameterCommand } = await ssm();
     const command = new GetParameterCommand({ Name: name, WithDecryption: true });
     const { Parameter } = await withFaults(() => client.send(command));
     return Parameter?.Value;
   } catch (error) {
-    if (error instanceof ParameterNotFound) return undefined;
+    if (error instanceof Error && error.name === "ParameterNotFound") return undefined;
     throw error;
   }
 }
 
 /** The decrypted value of a parameter. Throws Error if the parameter does not exist. */
-export async function readParameter(client: SSMClient, name: string): Promise<string> {
-  const value = await findParameter(client, name);
+export async function readParameter(ssm: Ssm, name: string): Promise<string> {
+  const value = await findParameter(ssm, name);
   if (value === undefined) throw new Error(`the parameter store has no parameter ${name}`);
   return value;
 }

@@ -11,12 +11,13 @@ import { timersTable } from "../timers-table.ts";
 import { awsBlobs } from "./blobs.ts";
 import { awsBus } from "./bus.ts";
 import { awsClaims } from "./claims.ts";
-import { type AwsClients, awsClients, type Environment, endpointOf } from "./clients.ts";
+import { type Environment, endpointOf } from "./client-options.ts";
 import { tableFullText } from "./full-text.ts";
 import { awsOutbox } from "./outbox.ts";
 import { awsQueues } from "./queues.ts";
 import { type Pause, systemPause } from "./retries.ts";
 import { awsScheduler } from "./scheduler.ts";
+import { type AwsServices, awsServices } from "./services.ts";
 import { withStackName } from "./table-layout.ts";
 import { awsTables } from "./tables.ts";
 import { awsTimers } from "./timers.ts";
@@ -37,8 +38,8 @@ export interface AwsOptions {
   readonly bucket?: string;
   /** Default: the environment of this process (endpoints, region, bucket). */
   readonly environment?: Environment;
-  /** Created here by default; the caller closes clients that it passes. */
-  readonly clients?: AwsClients;
+  /** Opened here by default; the caller closes services that it passes. */
+  readonly services?: AwsServices;
   /** Waits between two attempts. For tests. */
   readonly pause?: Pause;
 }
@@ -75,22 +76,22 @@ export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
   const { stack, resources, log, clock = systemClock, commands, scripts, pause = systemPause } = options;
   checkResources(resources);
   const environment = options.environment ?? process.env;
-  const clients = options.clients ?? awsClients(environment, options.region);
+  const services = options.services ?? awsServices({ environment, region: options.region });
   const bucket = options.bucket ?? (environment.WEFT_BLOBS_BUCKET || blobsBucketOf(stack));
   const tables = awsTables({
-    client: clients.dynamodb,
+    dynamodb: services.dynamodb,
     stack,
     resources: withTimers(resources.tables),
     pause,
   });
   const queues = awsQueues({
-    client: clients.sqs,
+    sqs: services.sqs,
     stack,
     resources: resources.queues,
     pause,
     ...(endpointOf(environment, "SQS") === undefined ? {} : { longestWaitSeconds: EMULATED_WAIT_SECONDS }),
   });
-  const bus = awsBus({ client: clients.eventbridge, stack, pause });
+  const bus = awsBus({ eventbridge: services.eventbridge, stack, pause });
   const timers = awsTimers({ tables: tables.port, queues, clock });
   return {
     ports: {
@@ -99,9 +100,9 @@ export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
       bus: bus.port,
       queues: queues.port,
       timers: timers.port,
-      scheduler: awsScheduler({ client: clients.eventbridge, stack, sweepTimers: timers.sweep }),
-      blobs: awsBlobs({ client: clients.s3, bucket, pause }),
-      claims: awsClaims({ client: clients.s3, bucket }),
+      scheduler: awsScheduler({ eventbridge: services.eventbridge, stack, sweepTimers: timers.sweep }),
+      blobs: awsBlobs({ s3: services.s3, bucket, pause }),
+      claims: awsClaims({ s3: services.s3, bucket }),
       fullText: tableFullText(tables.port),
       commands,
       scripts,
@@ -112,7 +113,7 @@ export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
     },
     sweepTimers: timers.sweep,
     close: async () => {
-      if (options.clients === undefined) clients.close();
+      if (options.services === undefined) services.close();
     },
   };
 }

@@ -1,16 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  type BatchResultErrorEntry,
-  ChangeMessageVisibilityCommand,
-  DeleteMessageBatchCommand,
-  GetQueueAttributesCommand,
-  GetQueueUrlCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  type SendMessageBatchRequestEntry,
-  type SQSClient,
-} from "@aws-sdk/client-sqs";
+import type { BatchResultErrorEntry, Message, SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
 import { PlatformFault } from "../faults.ts";
 import { checkLimit, recordValue } from "../high-water-marks.ts";
 import { LIMITS, limitFault } from "../limits.ts";
@@ -20,6 +9,7 @@ import type { QueueResource } from "../resources.ts";
 import { toBatches, toChunks } from "./batches.ts";
 import { codeOf, withFaults } from "./faults.ts";
 import { type Pause, retryUntilDone } from "./retries.ts";
+import type { Sqs } from "./services.ts";
 import { withStackName } from "./table-layout.ts";
 
 interface PreparedMessage {
@@ -100,15 +90,15 @@ function entryFault({ Code, Message = "", SenderFault }: BatchResultErrorEntry):
 
 /** The queues port over SQS. Queue URLs are cached. */
 export function awsQueues(options: {
-  readonly client: SQSClient;
+  readonly sqs: Sqs;
   readonly stack: string;
   readonly resources: readonly QueueResource[];
   readonly pause: Pause;
   /** Longest wait for a message in one request, in seconds; by default as long as the caller waits. */
   readonly longestWaitSeconds?: number;
 }): AwsQueues {
-  const { client, pause, longestWaitSeconds = Number.POSITIVE_INFINITY } = options;
-  const { resource, url } = queueUrls(client, options.stack, options.resources);
+  const { sqs, pause, longestWaitSeconds = Number.POSITIVE_INFINITY } = options;
+  const { resource, url } = queueUrls(sqs, options.stack, options.resources);
 
   const prepare = (queue: string, messages: readonly OutgoingMessage[]): PreparedSend => {
     const found = resource(queue);
@@ -139,6 +129,7 @@ export function awsQueues(options: {
   const send = async ({ queue, messages }: PreparedSend): Promise<void> => {
     if (messages.length === 0) return;
     const QueueUrl = await url(queue);
+    const { client, SendMessageBatchCommand } = await sqs();
     for (const batch of toBatches(messages, BATCH)) {
       await inBatch(
         batch.map(({ entry }) => entry),
@@ -156,6 +147,7 @@ export function awsQueues(options: {
     WaitTimeSeconds: number,
     signal: AbortSignal | undefined,
   ): Promise<ReceivedMessage[]> => {
+    const { client, ReceiveMessageCommand } = await sqs();
     const command = new ReceiveMessageCommand({
       QueueUrl: await url(queue),
       MaxNumberOfMessages: max,
@@ -195,6 +187,7 @@ export function awsQueues(options: {
     delete: async (queue, receipts) => {
       if (receipts.length === 0) return;
       const QueueUrl = await url(queue);
+      const { client, DeleteMessageBatchCommand } = await sqs();
       for (const chunk of toChunks(receipts, LIMITS.messageBatch.value)) {
         await inBatch(
           chunk.map((ReceiptHandle) => ({ ReceiptHandle })),
@@ -205,6 +198,7 @@ export function awsQueues(options: {
     },
     changeVisibility: async (queue, receipt, seconds) => {
       checkRange(seconds, "visibilitySeconds");
+      const { client, ChangeMessageVisibilityCommand } = await sqs();
       const command = new ChangeMessageVisibilityCommand({
         QueueUrl: await url(queue),
         ReceiptHandle: receipt,
@@ -217,6 +211,7 @@ export function awsQueues(options: {
       }
     },
     depth: async (queue) => {
+      const { client, GetQueueAttributesCommand } = await sqs();
       const command = new GetQueueAttributesCommand({
         QueueUrl: await url(queue),
         AttributeNames: [
@@ -248,7 +243,7 @@ interface QueueUrls {
   url(queue: string): Promise<string>;
 }
 
-function queueUrls(client: SQSClient, stack: string, resources: readonly QueueResource[]): QueueUrls {
+function queueUrls(sqs: Sqs, stack: string, resources: readonly QueueResource[]): QueueUrls {
   const known = new Map(resources.map((resource) => [resource.name, resource]));
   const urls = new Map<string, () => Promise<string>>();
   const resource = (queue: string): QueueResource => {
@@ -258,6 +253,7 @@ function queueUrls(client: SQSClient, stack: string, resources: readonly QueueRe
   };
   const readUrl = async (queue: string): Promise<string> => {
     const QueueName = queueNameOf(stack, resource(queue));
+    const { client, GetQueueUrlCommand } = await sqs();
     const { QueueUrl } = await withFaults(() => client.send(new GetQueueUrlCommand({ QueueName })));
     if (QueueUrl === undefined) throw new Error(`SQS returned no URL of the queue ${QueueName}`);
     return QueueUrl;

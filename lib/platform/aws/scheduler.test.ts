@@ -10,6 +10,7 @@ import {
   RemoveTargetsCommand,
 } from "@aws-sdk/client-eventbridge";
 import { describe, expect, it, onTestFinished } from "vitest";
+import * as eventbridgeSdk from "./eventbridge-sdk.ts";
 import { awsScheduler, SCHEDULE_RULES_MAX } from "./scheduler.ts";
 import { mockAws, serviceError } from "./test-mocks.ts";
 
@@ -148,7 +149,8 @@ describe("ensuring rules", () => {
       silent.closeAllConnections();
       silent.close();
     });
-    const scheduler = awsScheduler({ client, stack: "home", sweepTimers: async () => 0, ensureMs: 50 });
+    const eventbridge = async () => ({ ...eventbridgeSdk, client });
+    const scheduler = awsScheduler({ eventbridge, stack: "home", sweepTimers: async () => 0, ensureMs: 50 });
     await expect(scheduler.ensure(["0 9 * * *"])).rejects.toMatchObject({ code: "unavailable" });
   });
 

@@ -1,16 +1,9 @@
 import { createHash } from "node:crypto";
-import {
-  DeleteRuleCommand,
-  type EventBridgeClient,
-  ListRulesCommand,
-  PutRuleCommand,
-  PutTargetsCommand,
-  RemoveTargetsCommand,
-} from "@aws-sdk/client-eventbridge";
 import { PlatformFault } from "../faults.ts";
 import { FIRE_QUEUE, SCHEDULE_RULES, type Scheduler } from "../scheduler.ts";
 import { toAwsCron } from "./cron.ts";
 import { withFaults } from "./faults.ts";
+import type { EventBridge } from "./services.ts";
 import { withStackName } from "./table-layout.ts";
 
 /** Maximum number of rules per installation. An account has 300 on its default bus, shared with other applications. */
@@ -36,13 +29,13 @@ type Rules = Map<string, boolean>;
  * template's rule of each minute covers what these rules cannot.
  */
 export function awsScheduler(options: {
-  readonly client: EventBridgeClient;
+  readonly eventbridge: EventBridge;
   readonly stack: string;
   readonly sweepTimers: (now: number) => Promise<number>;
   /** Time limit of `ensure`, in milliseconds. */
   readonly ensureMs?: number;
 }): Scheduler {
-  const { client, stack, sweepTimers, ensureMs = ENSURE_MS } = options;
+  const { eventbridge, stack, sweepTimers, ensureMs = ENSURE_MS } = options;
   const prefix = withStackName(stack, SCHEDULE_RULES);
   const isNamed = prefix.length + HASH_CHARACTERS <= NAME_CHARACTERS;
 
@@ -56,6 +49,7 @@ export function awsScheduler(options: {
   };
 
   const list = async (abortSignal?: AbortSignal): Promise<Rules> => {
+    const { client, ListRulesCommand } = await eventbridge();
     const rules: Rules = new Map();
     let NextToken: string | undefined;
     do {
@@ -75,6 +69,7 @@ export function awsScheduler(options: {
   };
 
   const put = async (Name: string, ScheduleExpression: string, abortSignal?: AbortSignal): Promise<void> => {
+    const { client, PutRuleCommand, PutTargetsCommand } = await eventbridge();
     const rule = (more: { readonly Description?: string }) => {
       const command = new PutRuleCommand({ Name, ScheduleExpression, State: "ENABLED", ...more });
       return withFaults(() => client.send(command, within(abortSignal)));
@@ -93,6 +88,7 @@ export function awsScheduler(options: {
   };
 
   const remove = async (Name: string): Promise<void> => {
+    const { client, DeleteRuleCommand, RemoveTargetsCommand } = await eventbridge();
     await unlessGone(() => client.send(new RemoveTargetsCommand({ Rule: Name, Ids: [TARGET_ID] })));
     await unlessGone(() => client.send(new DeleteRuleCommand({ Name })));
   };

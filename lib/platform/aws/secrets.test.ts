@@ -2,12 +2,14 @@ import { GetParameterCommand, ParameterNotFound, SSMClient } from "@aws-sdk/clie
 import { mockClient } from "aws-sdk-client-mock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { storedSecrets } from "./secrets.ts";
+import * as ssmSdk from "./ssm-sdk.ts";
 import { serviceError } from "./test-mocks.ts";
 
 /** Secrets over a parameter store with the current content of `parameters`, and the names that were requested. */
 function open(parameters: Record<string, string>, path: string | undefined = "/weft/secrets") {
   const client = new SSMClient({ region: "eu-west-1" });
   const mock = mockClient(client);
+  const ssm = async () => ({ ...ssmSdk, client });
   onTestFinished(() => mock.restore());
   mock.on(GetParameterCommand).callsFake(({ Name }: { Name: string }) => {
     if (!Object.hasOwn(parameters, Name)) {
@@ -17,7 +19,7 @@ function open(parameters: Record<string, string>, path: string | undefined = "/w
   });
   const requested = () => mock.commandCalls(GetParameterCommand).map(({ args }) => args[0].input.Name);
   const time = { now: 1_000_000 };
-  const secrets = storedSecrets({ client, path, clock: { now: () => time.now } });
+  const secrets = storedSecrets({ ssm, path, clock: { now: () => time.now } });
   return { secrets, requested, time, mock };
 }
 
@@ -70,8 +72,8 @@ describe("secrets of the parameter store", () => {
   );
 
   it("are empty without a path", async () => {
-    const client = new SSMClient({ region: "eu-west-1" });
-    const secrets = storedSecrets({ client, path: undefined, clock: { now: () => 0 } });
+    const ssm = () => Promise.reject(new Error("nothing is read"));
+    const secrets = storedSecrets({ ssm, path: undefined, clock: { now: () => 0 } });
     expect(await secrets.get("TOKEN")).toBeUndefined();
   });
 

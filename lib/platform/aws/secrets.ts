@@ -1,8 +1,8 @@
-import type { SSMClient } from "@aws-sdk/client-ssm";
 import { createRedactor } from "../../redaction/redaction.ts";
 import type { Clock } from "../clock.ts";
 import type { Secrets } from "../secrets.ts";
 import { findParameter } from "./parameters.ts";
+import type { Ssm } from "./services.ts";
 
 export interface StoredSecrets extends Secrets {
   /** Also redacts this value from now on, for secrets that workflows do not use, such as the access token. */
@@ -25,17 +25,17 @@ interface Kept {
  * succeed, and the store's own error if the role may not read the parameter.
  */
 export function storedSecrets(options: {
-  readonly client: SSMClient;
+  readonly ssm: Ssm;
   /** Starts with a slash and does not end with one. */
   readonly path: string | undefined;
   readonly clock: Pick<Clock, "now">;
 }): StoredSecrets {
-  const { client, path, clock } = options;
+  const { ssm, path, clock } = options;
   const redactor = createRedactor();
   const kept = new Map<string, Kept>();
 
   const ask = async (name: string): Promise<string | undefined> => {
-    const value = await findParameter(client, `${path}/${name}`);
+    const value = await findParameter(ssm, `${path}/${name}`);
     if (value === undefined) kept.delete(name);
     else redactor.add([value]);
     return value;

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { GetParameterCommand, ParameterNotFound, SSMClient } from "@aws-sdk/client-ssm";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
+import * as ssmSdk from "./ssm-sdk.ts";
 import { withStoredSettings } from "./stored-settings.ts";
 
 const client = new SSMClient({ region: "us-east-1" });
@@ -12,7 +13,7 @@ beforeEach(() => {
   store.on(GetParameterCommand).rejects(new ParameterNotFound({ message: "none", $metadata: {} }));
 });
 const read = (environment: Record<string, string>) =>
-  withStoredSettings(client, environment, {
+  withStoredSettings(async () => ({ ...ssmSdk, client }), environment, {
     values: ["Y_PROVIDER_API_KEY", "OIDC_RS_PRIVATE_KEY_STR"],
     files: ["THEME_CUSTOMIZATION_FILE_PATH"],
   });

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SSMClient } from "@aws-sdk/client-ssm";
-import type { Environment } from "./clients.ts";
+import type { Environment } from "./client-options.ts";
 import { readParameter } from "./parameters.ts";
+import type { Ssm } from "./services.ts";
 
 /** Names of the settings that the parameter store may hold. */
 export interface StorableSettings {
@@ -17,7 +17,7 @@ export interface StorableSettings {
  * commas, and `WEFT_DOCUMENT_SECRETS_PATH` is their path. Throws for any other name and for a missing parameter.
  */
 export async function withStoredSettings(
-  client: SSMClient,
+  ssm: Ssm,
   environment: Environment,
   { values, files }: StorableSettings,
 ): Promise<Environment> {
@@ -34,7 +34,7 @@ export async function withStoredSettings(
     );
   const stored = await Promise.all(
     names.map(async (name) => {
-      const value = await readParameter(client, `${path}/${name}`);
+      const value = await readParameter(ssm, `${path}/${name}`);
       return [name, files.includes(name) ? await writeSettingFile(name, value) : value];
     }),
   );

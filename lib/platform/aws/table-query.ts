@@ -1,4 +1,4 @@
-import { type DynamoDBClient, QueryCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { decodeCursor, encodeCursor, InvalidCursorError } from "../cursor.ts";
 import { recordValue } from "../high-water-marks.ts";
 import { type Bounds, boundsOf, checkKeyPart, compareUtf8, isWithinBounds } from "../key-order.ts";
@@ -7,6 +7,7 @@ import type { Query, SortRange } from "../tables.ts";
 import { type Attributes, fromItem } from "./attributes.ts";
 import { createPlaceholders, type Placeholders } from "./expressions.ts";
 import { withFaults } from "./faults.ts";
+import type { DynamoDb } from "./services.ts";
 import type { TableLayout } from "./table-layout.ts";
 
 interface Keys {
@@ -121,7 +122,7 @@ function plan(layout: TableLayout, query: Query): Plan | undefined {
  * TypeError or InvalidCursorError for an invalid query.
  */
 export async function runQuery(
-  client: DynamoDBClient,
+  dynamodb: DynamoDb,
   layout: TableLayout,
   query: Query,
 ): Promise<{ items: Record<string, unknown>[]; cursor?: string }> {
@@ -133,6 +134,7 @@ export async function runQuery(
       scope,
       keys.cursorAttributes.map((attribute) => String(key[attribute])),
     );
+  const { client, QueryCommand } = await dynamodb();
   let from = input.ExclusiveStartKey;
   for (;;) {
     const { Items = [], LastEvaluatedKey } = await withFaults(() =>

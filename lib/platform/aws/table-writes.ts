@@ -1,15 +1,10 @@
 import { randomUUID } from "node:crypto";
-import {
-  type CancellationReason,
+import type {
+  CancellationReason,
   ConditionalCheckFailedException,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  PutItemCommand,
   TransactionCanceledException,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-  type Update,
-  UpdateItemCommand,
+  TransactWriteItem,
+  Update,
 } from "@aws-sdk/client-dynamodb";
 import { checkChange } from "../conditions.ts";
 import { PlatformFault } from "../faults.ts";
@@ -21,6 +16,7 @@ import { type Attributes, toItem } from "./attributes.ts";
 import { conditionExpression, createPlaceholders, updateExpression } from "./expressions.ts";
 import { codeOf, toFault } from "./faults.ts";
 import { type Pause, retryUntilDone } from "./retries.ts";
+import type { DynamoDb } from "./services.ts";
 import { checkIndexKeys, checkTransactionBytes, type TableLayout } from "./table-layout.ts";
 
 /** A validated and encoded write. */
@@ -110,7 +106,7 @@ export function prepareWrites(
 
 /** Writes all or none. Retries conflicts with other transactions. */
 export async function commitWrites(
-  client: DynamoDBClient,
+  dynamodb: DynamoDb,
   pause: Pause,
   writes: readonly PreparedWrite[],
 ): Promise<WriteOutcome> {
@@ -122,8 +118,8 @@ export async function commitWrites(
   let outcome: WriteOutcome = { ok: true };
   await retryUntilDone(pause, async () => {
     try {
-      if (alone) await sendAlone(client, first.item);
-      else await sendTogether(client, token, writes);
+      if (alone) await sendAlone(dynamodb, first.item);
+      else await sendTogether(dynamodb, token, writes);
       return "done";
     } catch (error) {
       const failed = failedConditions(error);
@@ -135,21 +131,29 @@ export async function commitWrites(
   return outcome;
 }
 
-function sendTogether(client: DynamoDBClient, token: string, writes: readonly PreparedWrite[]) {
+async function sendTogether(dynamodb: DynamoDb, token: string, writes: readonly PreparedWrite[]) {
   const TransactItems = writes.map(({ item }) => item);
+  const { client, TransactWriteItemsCommand } = await dynamodb();
   return client.send(new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: token }));
 }
 
-function sendAlone(client: DynamoDBClient, { Put, Update, Delete }: TransactWriteItem): Promise<unknown> {
+async function sendAlone(dynamodb: DynamoDb, { Put, Update, Delete }: TransactWriteItem): Promise<unknown> {
+  const { client, DeleteItemCommand, PutItemCommand, UpdateItemCommand } = await dynamodb();
   if (Put !== undefined) return client.send(new PutItemCommand(Put));
   if (Update !== undefined) return client.send(new UpdateItemCommand(Update));
   return client.send(new DeleteItemCommand({ TableName: undefined, Key: undefined, ...Delete }));
 }
 
+// Errors are recognized by their names: their classes would be loaded with the SDK.
+const isConditionFailure = (error: unknown): error is ConditionalCheckFailedException =>
+  error instanceof Error && error.name === "ConditionalCheckFailedException";
+const isCancellation = (error: unknown): error is TransactionCanceledException =>
+  error instanceof Error && error.name === "TransactionCanceledException";
+
 /** Indexes of the writes whose conditions did not hold; empty for other errors. */
 function failedConditions(error: unknown): number[] {
-  if (error instanceof ConditionalCheckFailedException) return [0];
-  if (!(error instanceof TransactionCanceledException)) return [];
+  if (isConditionFailure(error)) return [0];
+  if (!isCancellation(error)) return [];
   return [...(error.CancellationReasons ?? []).entries()].flatMap(([position, { Code }]) =>
     Code === "ConditionalCheckFailed" ? [position] : [],
   );
@@ -157,7 +161,7 @@ function failedConditions(error: unknown): number[] {
 
 /** The fault to retry after. Throws errors that a retry cannot fix. */
 function tryAgain(error: unknown): { again: PlatformFault } {
-  const fault = error instanceof TransactionCanceledException ? cancelFault(error) : toFault(error);
+  const fault = isCancellation(error) ? cancelFault(error) : toFault(error);
   if (fault instanceof PlatformFault && fault.code === "throttled") return { again: fault };
   throw fault;
 }
@@ -179,10 +183,11 @@ function cancelFault(error: TransactionCanceledException): unknown {
  * not hold for a repeated request, because the first one may have been applied. Additions may be applied twice.
  */
 export async function updateItem(
-  client: DynamoDBClient,
+  dynamodb: DynamoDb,
   pause: Pause,
   update: ReturnType<typeof toUpdate>,
 ): Promise<Attributes | undefined> {
+  const { client, UpdateItemCommand } = await dynamodb();
   let outcome: Attributes | undefined;
   await retryUntilDone(pause, async () => {
     try {
@@ -190,7 +195,7 @@ export async function updateItem(
       outcome = (await client.send(command)).Attributes ?? {};
       return "done";
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) return tryAgain(error);
+      if (!isConditionFailure(error)) return tryAgain(error);
       if ((error.$metadata.attempts ?? 1) > 1)
         throw new PlatformFault("unavailable", "the outcome of a write is unknown", { cause: error });
       return "done";

@@ -1,9 +1,3 @@
-import {
-  BatchGetItemCommand,
-  type DynamoDBClient,
-  GetItemCommand,
-  ScanCommand,
-} from "@aws-sdk/client-dynamodb";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { PlatformFault } from "../faults.ts";
 import { recordValue } from "../high-water-marks.ts";
@@ -26,6 +20,7 @@ import { type Attributes, fromItem } from "./attributes.ts";
 import { toChunks } from "./batches.ts";
 import { withFaults } from "./faults.ts";
 import { type Pause, retryUntilDone } from "./retries.ts";
+import type { DynamoDb } from "./services.ts";
 import { layoutOf, type TableLayout } from "./table-layout.ts";
 import { runQuery } from "./table-query.ts";
 import { commitWrites, type PreparedWrite, prepareWrites, toUpdate, updateItem } from "./table-writes.ts";
@@ -44,12 +39,12 @@ const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 
 /** The tables port over DynamoDB: consistent reads of tables, eventually consistent reads of indexes. */
 export function awsTables(options: {
-  readonly client: DynamoDBClient;
+  readonly dynamodb: DynamoDb;
   readonly stack: string;
   readonly resources: readonly TableResource[];
   readonly pause: Pause;
 }): AwsTables {
-  const { client, stack, pause } = options;
+  const { dynamodb, stack, pause } = options;
   const layouts = new Map(options.resources.map((resource) => [resource.name, layoutOf(stack, resource)]));
   const layoutFor = (name: string): TableLayout => {
     const layout = layouts.get(name);
@@ -57,9 +52,10 @@ export function awsTables(options: {
     return layout;
   };
   const prepare = (writes: readonly Write[]) => prepareWrites(layoutFor, writes);
-  const commit = (writes: readonly PreparedWrite[]) => commitWrites(client, pause, writes);
+  const commit = (writes: readonly PreparedWrite[]) => commitWrites(dynamodb, pause, writes);
 
   const fetchChunk = async (table: string, keys: Attributes[], found: (item: Attributes) => void) => {
+    const { client, BatchGetItemCommand } = await dynamodb();
     let wanted = keys;
     await retryUntilDone(pause, async () => {
       const request = { [table]: { Keys: wanted, ConsistentRead: true } };
@@ -81,6 +77,7 @@ export function awsTables(options: {
       const { physical } = layoutFor(table.name);
       checkKey(key);
       const Key = { pk: { S: key.pk }, sk: { S: key.sk } };
+      const { client, GetItemCommand } = await dynamodb();
       const { Item } = await withFaults(() =>
         client.send(new GetItemCommand({ TableName: physical, Key, ConsistentRead: true })),
       );
@@ -110,9 +107,9 @@ export function awsTables(options: {
       return keys.flatMap((key) => items.get(nameOf(key)) ?? []);
     },
     query: async <Item extends Key>(table: TableSpec<Item>, query: Query) =>
-      (await runQuery(client, layoutFor(table.name), query)) as unknown as Page<Item>,
+      (await runQuery(dynamodb, layoutFor(table.name), query)) as unknown as Page<Item>,
     scan: async <Item extends Key>(table: TableSpec<Item>, scan: Scan) =>
-      (await runScan(client, layoutFor(table.name), scan)) as unknown as Page<Item>,
+      (await runScan(dynamodb, layoutFor(table.name), scan)) as unknown as Page<Item>,
     write: async (writes) => commit(prepare(writes)),
     update: async <Item extends Key>(
       table: TableSpec<Item>,
@@ -120,7 +117,11 @@ export function awsTables(options: {
       change: Change,
       when?: readonly Condition[],
     ) => {
-      const attributes = await updateItem(client, pause, toUpdate(layoutFor(table.name), key, change, when));
+      const attributes = await updateItem(
+        dynamodb,
+        pause,
+        toUpdate(layoutFor(table.name), key, change, when),
+      );
       return attributes && (fromItem(attributes) as unknown as Item);
     },
   };
@@ -129,7 +130,7 @@ export function awsTables(options: {
 
 /** A page of a whole table, with consistent reads. Throws RangeError or InvalidCursorError. */
 async function runScan(
-  client: DynamoDBClient,
+  dynamodb: DynamoDb,
   { name, physical }: TableLayout,
   { limit, cursor }: Scan,
 ): Promise<{ items: Record<string, unknown>[]; cursor?: string }> {
@@ -139,6 +140,7 @@ async function runScan(
   const input = { TableName: physical, ConsistentRead: true, Limit: limit };
   const [pk = "", sk = ""] = cursor === undefined ? [] : decodeCursor(cursor, scope, 2);
   const from: Attributes | undefined = cursor === undefined ? undefined : { pk: { S: pk }, sk: { S: sk } };
+  const { client, ScanCommand } = await dynamodb();
   const { Items = [], LastEvaluatedKey } = await withFaults(() =>
     client.send(new ScanCommand({ ...input, ...(from === undefined ? {} : { ExclusiveStartKey: from }) })),
   );

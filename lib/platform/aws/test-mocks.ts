@@ -6,6 +6,7 @@ import { mockClient } from "aws-sdk-client-mock";
 import { onTestFinished } from "vitest";
 import { CONTRACT_RESOURCES } from "../contract/resources.ts";
 import { silentLog } from "../embedded/test-platform.ts";
+import { servicesOf } from "./clients.ts";
 import type { AwsOptions } from "./platform.ts";
 import { openAws } from "./platform.ts";
 
@@ -20,7 +21,6 @@ export async function mockAws(more: Partial<AwsOptions> = {}) {
     sqs: new SQSClient({ region }),
     eventbridge: new EventBridgeClient({ region }),
     s3: new S3Client({ region, credentials: { accessKeyId: "none", secretAccessKey: "none" } }),
-    close: () => undefined,
   };
   const mocks = {
     dynamodb: mockClient(clients.dynamodb),
@@ -36,7 +36,7 @@ export async function mockAws(more: Partial<AwsOptions> = {}) {
   const platform = await openAws({
     stack: "home",
     resources: CONTRACT_RESOURCES,
-    clients,
+    services: servicesOf(clients),
     environment: {},
     log: silentLog,
     commands: nothing,

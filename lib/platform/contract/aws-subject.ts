@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type AwsClients, awsClients } from "../aws/clients.ts";
+import { type AwsClients, awsClients, servicesOf } from "../aws/clients.ts";
 import { type AwsOptions, type AwsPlatform, blobsBucketOf, openAws } from "../aws/platform.ts";
 import { provision } from "../aws/provision/provision.ts";
 import { silentLog } from "../embedded/test-platform.ts";
@@ -40,6 +40,6 @@ export async function openCloudSubject(): Promise<CloudSubject> {
   const stack = `contract-${randomUUID().slice(0, 8)}`;
   const clients = awsClients(process.env);
   await provision(blueprintOf(stack, blobsBucketOf(stack), RESOURCES), { clients });
-  const platform = await openAwsForTest(stack, { clients });
+  const platform = await openAwsForTest(stack, { services: servicesOf(clients) });
   return { ...platform, stack, clients, close: async () => clients.close() };
 }

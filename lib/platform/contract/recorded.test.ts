@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { DynamoDBClient, ServiceOutputTypes } from "@aws-sdk/client-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
 import { afterAll, describe, expect, it } from "vitest";
-import { awsClients } from "../aws/clients.ts";
+import { awsClients, servicesOf } from "../aws/clients.ts";
 import { openAwsForTest } from "./aws-subject.ts";
 import { type Exchange, normalize, replayExchange } from "./exchanges.ts";
 import { SCENARIOS } from "./scenarios.ts";
@@ -38,7 +38,7 @@ describe("recorded AWS exchanges", () => {
         return replayExchange(next ?? asked) as ServiceOutputTypes;
       });
     }
-    const { ports } = await openAwsForTest("stack", { clients, environment: {} });
+    const { ports } = await openAwsForTest("stack", { services: servicesOf(clients), environment: {} });
     expect(normalize("stack", await scenario(ports))).toEqual(result);
     expect(left.filter(({ command }) => command !== "GetQueueUrl")).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ListRulesCommand, ListTargetsByRuleCommand, type Rule } from "@aws-sdk/client-eventbridge";
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { servicesOf } from "../aws/clients.ts";
 import { awsScheduler } from "../aws/scheduler.ts";
 import { type CloudSubject, openCloudSubject } from "./aws-subject.ts";
 
@@ -50,7 +51,7 @@ describe("rules for the expressions of schedules", () => {
     const sweepTimers = async (): Promise<number> => 0;
     // Its rules' names start with the same prefix.
     const stack = `${subject.stack}-schedule`;
-    const other = awsScheduler({ client: clients.eventbridge, stack, sweepTimers });
+    const other = awsScheduler({ eventbridge: servicesOf(clients).eventbridge, stack, sweepTimers });
     await other.ensure(["0 11 * * *"]);
     await ports.scheduler.ensure(["0 9 * * *", "0 10 * * *"]);
     await ports.scheduler.reconcile(["0 10 * * *"]);
@@ -65,7 +66,7 @@ describe("rules for the expressions of schedules", () => {
     const { clients } = subject;
     const stack = `pages-${randomUUID().slice(0, 8)}`;
     const sweepTimers = async (): Promise<number> => 0;
-    const scheduler = awsScheduler({ client: clients.eventbridge, stack, sweepTimers });
+    const scheduler = awsScheduler({ eventbridge: servicesOf(clients).eventbridge, stack, sweepTimers });
     await scheduler.reconcile(Array.from({ length: 120 }, (_, n) => `${n % 60} ${n % 24} * * *`));
     expect(await rulesOf(stack)).toHaveLength(100);
     await scheduler.reconcile(["0 9 * * *"]);

@@ -20,7 +20,8 @@ import {
 } from "../store/trigger-tables.ts";
 import { eventDedupeKey, hashOf } from "./dedupe.ts";
 import { type FailedFilter, FILTERS_MS, findFailedFilter, type ScriptDeps } from "./event-filters.ts";
-import { draftValues, isOwnLifecycle, rateNote } from "./event-matcher.ts";
+import { isOwnLifecycle } from "./event-matcher.ts";
+import { draftValues, rateNote } from "./fire-triggers.ts";
 import { runIdOf, scheduleIdOf } from "./matched-run.ts";
 import type { EventValues } from "./trigger-input.ts";
 

@@ -1,5 +1,6 @@
 import { CreateBucketCommand, HeadBucketCommand, type S3Client } from "@aws-sdk/client-s3";
-import { type AwsClients, awsClients, type Environment } from "../clients.ts";
+import type { Environment } from "../client-options.ts";
+import { type AwsClients, awsClients } from "../clients.ts";
 import { withFaults } from "../faults.ts";
 import { type Pause, systemPause } from "../retries.ts";
 import type { Blueprint } from "./blueprint.ts";

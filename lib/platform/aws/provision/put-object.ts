@@ -1,5 +1,6 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
-import { awsClients, type Environment } from "../clients.ts";
+import type { Environment } from "../client-options.ts";
+import { awsClients } from "../clients.ts";
 import { withFaults } from "../faults.ts";
 
 /** An object to upload to a bucket. */
