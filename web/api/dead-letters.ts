@@ -1,7 +1,8 @@
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiFailure, dataOf, type Schemas } from "../../client/api.ts";
+import { dataOf, type Schemas } from "../../client/api.ts";
 import { api } from "./client.ts";
+import { isNotFound } from "./failures.ts";
 
 export type DeadLetter = Schemas["DeadLetter"];
 
@@ -62,7 +63,7 @@ export function useRedriveAll(): UseMutationResult<number, Error, void> & {
 
 /** Another caller has redriven the message meanwhile. */
 function ignoreMissing(error: unknown): void {
-  if (!(error instanceof ApiFailure && error.status === 404)) throw error;
+  if (!isNotFound(error)) throw error;
 }
 
 async function allIds(): Promise<string[]> {

@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
-import { ApiFailure } from "../../client/api.ts";
+import { isNotFound } from "../api/failures.ts";
 import { Button } from "../components/button.tsx";
 import { messageOf } from "../components/error-state.tsx";
 import { useWindowTitle } from "../components/window-title.ts";
@@ -45,7 +45,6 @@ export function LoginPage({ isHome = false }: Props): ReactNode {
 }
 
 /** Whether the server has no identity provider. */
-const isMissing = (error: Error): boolean => error instanceof ApiFailure && error.status === 404;
 
 function LoginForm(): ReactNode {
   const { t } = useTranslation();
@@ -56,7 +55,7 @@ function LoginForm(): ReactNode {
         {t("login.button")}
       </Button>
       <p role="alert" className={classes.failure}>
-        {login.isError && (isMissing(login.error) ? t("login.no_provider") : messageOf(login.error, t))}
+        {login.isError && (isNotFound(login.error) ? t("login.no_provider") : messageOf(login.error, t))}
       </p>
       <p>{t("login.link")}</p>
       <code className={classes.command}>npx weft open</code>

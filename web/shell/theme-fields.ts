@@ -1,3 +1,5 @@
+import { parseUrl } from "../api/parse-url.ts";
+
 /* Values of the theme file, which people write: what is not of the expected form is left out. */
 
 export interface ThemeLink {
@@ -18,15 +20,11 @@ export const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? (value as Fields) : {};
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Undefined for an empty or invalid address. `URL.parse` is missing in browsers of 2024. */
-const parseUrl = (address: string, base: string): URL | undefined =>
-  address !== "" && URL.canParse(address, base) ? new URL(address, base) : undefined;
-
 /** The address of a link; undefined if it is missing or leads to a script. */
 export function hrefOf(value: unknown): string | undefined {
   const address = textOf(value);
   const url = parseUrl(address, "https://weft.invalid");
-  return url !== undefined && LINK_PROTOCOLS.has(url.protocol) ? address : undefined;
+  return address !== "" && url !== undefined && LINK_PROTOCOLS.has(url.protocol) ? address : undefined;
 }
 
 /** A link of the theme file; undefined without a label or an address. */
@@ -38,8 +36,9 @@ export function linkOf(value: unknown): ThemeLink | undefined {
 
 /** The address of a file that the policy of the page allows: of this server. Undefined for others. */
 export function ownUrl(value: unknown): string | undefined {
-  const url = parseUrl(textOf(value), location.origin);
-  return url?.origin === location.origin ? url.href : undefined;
+  const address = textOf(value);
+  const url = parseUrl(address, location.origin);
+  return address !== "" && url?.origin === location.origin ? url.href : undefined;
 }
 
 /** The address of an image of this server, or one that is in the theme file itself. Undefined for others. */

@@ -1,4 +1,5 @@
 import { type Document, documentIdOf, documentPath } from "../api/documents.ts";
+import { parseUrl } from "../api/parse-url.ts";
 
 /** Where a document is dropped: next to a row, or below it. */
 export type DropZone = "before" | "after" | "inside";
@@ -22,8 +23,7 @@ export const isLinkDrag = ({ types }: DataTransfer): boolean => types.includes(T
 /** The id of the dropped document; undefined if the link leads to something else. */
 export function droppedDocument(transfer: DataTransfer): string | undefined {
   const address = transfer.getData(TYPE).split(/\r?\n/)[0] ?? "";
-  // `URL.parse` is missing in browsers of 2024.
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const url = parseUrl(address);
   if (url?.origin !== location.origin) return undefined;
   const name = /^\/d\/([^/]+)$/.exec(url.pathname)?.[1];
   return name === undefined ? undefined : documentIdOf(name);

@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import type * as Y from "yjs";
 import { ApiFailure } from "../../../client/api.ts";
 import { type Document, documentIdOf, useDocument } from "../../api/documents.ts";
+import { refusalOf } from "../../api/failures.ts";
 import { useMe } from "../../api/me.ts";
 import { Button } from "../../components/button.tsx";
 import { useCopy } from "../../components/copy-text.ts";
@@ -43,10 +44,10 @@ export function DocumentPage({ name }: Props): ReactNode {
   const document = useDocument(name);
   const { data: me } = useMe();
   const user = me?.id ?? "";
-  const isRefused = document.error instanceof ApiFailure && [403, 404].includes(document.error.status);
+  const refusal = refusalOf(document.error);
   useEffect(() => {
-    if (isRefused && id !== undefined) void deleteLocalCopies(user, id);
-  }, [isRefused, user, id]);
+    if (refusal !== undefined && id !== undefined) void deleteLocalCopies(user, id);
+  }, [refusal, user, id]);
   // Without a connection, the copy on this device is opened.
   const isUnreachable = document.isError && !(document.error instanceof ApiFailure);
   const local = useQuery({
@@ -54,11 +55,8 @@ export function DocumentPage({ name }: Props): ReactNode {
     enabled: isUnreachable && id !== undefined,
     queryFn: () => readLocalRecord(user, id ?? ""),
   });
-  if (id === undefined) return <StatusPage kind="missing" />;
-  if (document.error instanceof ApiFailure) {
-    if (document.error.status === 404) return <StatusPage kind="missing" />;
-    if (document.error.status === 403) return <RequestAccess id={id} />;
-  }
+  if (id === undefined || refusal === "missing") return <StatusPage kind="missing" />;
+  if (refusal === "forbidden") return <RequestAccess id={id} />;
   const shown = document.data ?? (isUnreachable ? local.data : undefined);
   if (shown != null && shown.deleted_at !== null) return <DeletedDocument document={shown} />;
   if (shown != null) return <OpenDocument document={shown} user={user} />;

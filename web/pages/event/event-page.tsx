@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { ApiFailure, dataOf } from "../../../client/api.ts";
+import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { EVENTS, type EventDetail, eventPath } from "../../api/events.ts";
+import { refusalOf } from "../../api/failures.ts";
 import { ButtonLink } from "../../components/button.tsx";
 import { CopyCommand } from "../../components/copy-command.tsx";
 import { CopyTextButton } from "../../components/copy-text-button.tsx";
@@ -27,8 +28,8 @@ export function EventPage({ id }: { readonly id: string }): ReactNode {
     queryFn: ({ signal }) => dataOf(api.GET("/automation/events/{id}", { params: { path: { id } }, signal })),
     refetchInterval: ({ state }) => (state.data?.data.processed === false ? REFRESH_MS : false),
   });
-  if (event.error instanceof ApiFailure && event.error.status === 404) return <StatusPage kind="missing" />;
-  if (event.error instanceof ApiFailure && event.error.status === 403) return <StatusPage kind="forbidden" />;
+  const refusal = refusalOf(event.error);
+  if (refusal !== undefined) return <StatusPage kind={refusal} />;
   if (event.isPending) return null;
   if (event.data === undefined)
     return (

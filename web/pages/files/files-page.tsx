@@ -1,18 +1,17 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { Link, useLocation } from "wouter";
+import { Link } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { useWorkspaceNames } from "../../api/workspace-names.ts";
 import { CopyCommand } from "../../components/copy-command.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { FilterChips } from "../../components/filter-chips.tsx";
 import { FilterTabs } from "../../components/filter-tabs.tsx";
-import { filtersFrom, type ListRows, ListWithDetails } from "../../components/list-with-details.tsx";
+import type { ListRows } from "../../components/list-with-details.tsx";
+import { ListWithFilters, useListQuery } from "../../components/list-with-filters.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
-import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
@@ -20,7 +19,6 @@ import { FilePanel } from "./file-panel.tsx";
 import { formatBytes } from "./format-bytes.ts";
 import { WorkspaceTable } from "./workspace-table.tsx";
 
-const PAGE_SIZE = 50;
 const FILTERS = ["workspace", "artifact_type", "search"] as const;
 
 export type Artifact = Schemas["Artifact"];
@@ -64,17 +62,7 @@ export function FilesPage(): ReactNode {
 
 function Artifacts(): ReactNode {
   const { t } = useTranslation();
-  const [, navigate] = useLocation();
-  const [parameters, hrefWith] = useQueryParameters();
-  const page = pageOf(parameters);
-  const filters = filtersFrom(parameters, FILTERS);
-  const query = {
-    ...filters,
-    verify_exist: true,
-    ...orderingOf(parameters, ["created_at"]),
-    offset: (page - 1) * PAGE_SIZE,
-    limit: PAGE_SIZE,
-  };
+  const query = { ...useListQuery(FILTERS), verify_exist: true };
   const artifacts = useQuery({
     queryKey: ["artifacts", query],
     queryFn: ({ signal }) => dataOf(api.GET("/automation/artifacts", { params: { query }, signal })),
@@ -83,38 +71,26 @@ function Artifacts(): ReactNode {
   const workspaces = useWorkspaceNames();
   const rows = artifacts.data?.data ?? [];
   return (
-    <>
-      <div className={classes.chips}>
-        <FilterChips
-          fields={[
-            { name: "search", label: t("files.search") },
-            { name: "workspace", label: t("files.workspace"), suggestions: workspaces },
-            {
-              name: "artifact_type",
-              label: t("files.type"),
-              suggestions: [...new Set(rows.map(({ artifact_type }) => artifact_type))].sort(),
-            },
-          ]}
-          parameters={parameters}
-          hrefWith={(changes) => hrefWith({ ...changes, file: undefined })}
-          onAdd={(name, value) => navigate(hrefWith({ [name]: value, page: undefined, file: undefined }))}
-        />
-      </div>
-      <ListWithDetails
-        list={artifacts}
-        parameter="file"
-        empty={
-          <EmptyState
-            text={t(Object.keys(filters).length > 0 ? "files.empty_found" : "files.empty")}
-            guide="data"
-          />
-        }
-        table={(shown) => <ArtifactTable {...shown} />}
-        details={(artifact, closeHref) => (
-          <FilePanel key={artifact.id} artifact={artifact} closeHref={closeHref} />
-        )}
-      />
-    </>
+    <ListWithFilters
+      filters={[
+        { name: "search", label: t("files.search") },
+        { name: "workspace", label: t("files.workspace"), suggestions: workspaces },
+        {
+          name: "artifact_type",
+          label: t("files.type"),
+          suggestions: [...new Set(rows.map(({ artifact_type }) => artifact_type))].sort(),
+        },
+      ]}
+      list={artifacts}
+      parameter="file"
+      empty={t("files.empty")}
+      emptyFound={t("files.empty_found")}
+      guide="data"
+      table={(shown) => <ArtifactTable {...shown} />}
+      details={(artifact, closeHref) => (
+        <FilePanel key={artifact.id} artifact={artifact} closeHref={closeHref} />
+      )}
+    />
   );
 }
 

@@ -1,15 +1,13 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { Link, useLocation } from "wouter";
+import { Link } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { useWorkspaceNames } from "../../api/workspace-names.ts";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { FilterChips } from "../../components/filter-chips.tsx";
-import { filtersFrom, type ListRows, ListWithDetails } from "../../components/list-with-details.tsx";
-import pageClasses from "../../components/page.module.css";
-import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import type { ListRows } from "../../components/list-with-details.tsx";
+import { ListWithFilters, useListQuery } from "../../components/list-with-filters.tsx";
+import { useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
@@ -17,22 +15,13 @@ import { FindingPanel } from "./finding-panel.tsx";
 import { SEVERITIES, Severity } from "./severity.tsx";
 import { SeverityTimeline } from "./severity-timeline.tsx";
 
-const PAGE_SIZE = 50;
 const FILTERS = ["severity", "workspace", "asset_value", "confidence"] as const;
 
 /** The vulnerabilities, newest first, with their numbers over time. */
 export function Vulnerabilities(): ReactNode {
   const { t } = useTranslation();
-  const [, navigate] = useLocation();
-  const [parameters, hrefWith] = useQueryParameters();
-  const page = pageOf(parameters);
-  const filters = filtersFrom(parameters, FILTERS);
-  const query = {
-    ...filters,
-    ...orderingOf(parameters, ["created_at"]),
-    offset: (page - 1) * PAGE_SIZE,
-    limit: PAGE_SIZE,
-  };
+  const [parameters] = useQueryParameters();
+  const query = useListQuery(FILTERS);
   const found = useQuery({
     queryKey: ["vulnerabilities", query],
     queryFn: ({ signal }) => dataOf(api.GET("/automation/vulnerabilities", { params: { query }, signal })),
@@ -42,8 +31,8 @@ export function Vulnerabilities(): ReactNode {
   return (
     <>
       <SeverityTimeline workspace={parameters.get("workspace") ?? ""} />
-      <FilterChips
-        fields={[
+      <ListWithFilters
+        filters={[
           {
             name: "severity",
             label: t("findings.severity"),
@@ -53,20 +42,11 @@ export function Vulnerabilities(): ReactNode {
           { name: "asset_value", label: t("findings.asset") },
           { name: "confidence", label: t("findings.confidence") },
         ]}
-        parameters={parameters}
-        hrefWith={(changes) => hrefWith({ ...changes, finding: undefined })}
-        onAdd={(name, value) => navigate(hrefWith({ [name]: value, page: undefined, finding: undefined }))}
-      />
-      <hr className={pageClasses.line} />
-      <ListWithDetails
         list={found}
         parameter="finding"
-        empty={
-          <EmptyState
-            text={t(Object.keys(filters).length > 0 ? "findings.empty_found" : "findings.no_vulnerabilities")}
-            guide="data"
-          />
-        }
+        empty={t("findings.no_vulnerabilities")}
+        emptyFound={t("findings.empty_found")}
+        guide="data"
         table={(shown) => <VulnerabilityTable {...shown} />}
         details={(finding, closeHref) => (
           <FindingPanel key={finding.id} title={finding.vuln_title} finding={finding} closeHref={closeHref} />

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { ApiFailure, dataOf, type Schemas } from "../../../client/api.ts";
+import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
+import { isForbidden } from "../../api/failures.ts";
 import { CopyCommand } from "../../components/copy-command.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
@@ -33,8 +34,7 @@ export function PlatformPage(): ReactNode {
     queryFn: ({ signal }) => dataOf(api.GET("/automation/platform", { signal })),
     refetchInterval: REFRESH_MS,
   });
-  if (platform.error instanceof ApiFailure && platform.error.status === 403)
-    return <StatusPage kind="forbidden" />;
+  if (isForbidden(platform.error)) return <StatusPage kind="forbidden" />;
   const data = platform.data?.data;
   return (
     <div className={classes.page}>

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
-import { ApiFailure } from "../../../client/api.ts";
+import { refusalOf } from "../../api/failures.ts";
 import { isFinished, type Run } from "../../api/runs.ts";
 import { CopyCommand } from "../../components/copy-command.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
@@ -46,8 +46,8 @@ const PATHS = {
 /** One run: its state and facts, why it failed, and its steps, which change while it runs. */
 export function RunPage({ id }: { readonly id: string }): ReactNode {
   const { run, stream } = useLiveRun(id);
-  if (run.error instanceof ApiFailure && run.error.status === 404) return <StatusPage kind="missing" />;
-  if (run.error instanceof ApiFailure && run.error.status === 403) return <StatusPage kind="forbidden" />;
+  const refusal = refusalOf(run.error);
+  if (refusal !== undefined) return <StatusPage kind={refusal} />;
   if (run.isPending) return null;
   if (run.data === undefined)
     return (

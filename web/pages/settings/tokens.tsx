@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { ApiFailure, dataOf, type Schemas } from "../../../client/api.ts";
+import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
+import { isForbidden } from "../../api/failures.ts";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorState, messageOf } from "../../components/error-state.tsx";
@@ -34,8 +35,7 @@ export function Tokens(): ReactNode {
       return client.invalidateQueries({ queryKey: ["tokens"] });
     },
   });
-  if (tokens.error instanceof ApiFailure && tokens.error.status === 403)
-    return <EmptyState text={t("settings.token_owner")} />;
+  if (isForbidden(tokens.error)) return <EmptyState text={t("settings.token_owner")} />;
   if (tokens.isError) return <ErrorState error={tokens.error} onRetry={() => void tokens.refetch()} />;
   const rows = tokens.data?.data ?? [];
   return (

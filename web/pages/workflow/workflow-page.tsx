@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ApiFailure, dataOf } from "../../../client/api.ts";
+import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
+import { refusalOf } from "../../api/failures.ts";
 import { workflowNameOf } from "../../api/workflows.ts";
 import { ErrorState } from "../../components/error-state.tsx";
 import pageClasses from "../../components/page.module.css";
@@ -20,8 +21,8 @@ export function WorkflowPage({ name: part }: { readonly name: string }): ReactNo
     staleTime: Number.POSITIVE_INFINITY,
   });
   const { error } = workflow;
-  if (error instanceof ApiFailure && error.status === 404) return <StatusPage kind="missing" />;
-  if (error instanceof ApiFailure && error.status === 403) return <StatusPage kind="forbidden" />;
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return <StatusPage kind={refusal} />;
   if (workflow.isPending) return null;
   if (workflow.data === undefined)
     return (

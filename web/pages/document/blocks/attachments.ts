@@ -1,5 +1,7 @@
-import { ApiFailure, dataOf } from "../../../../client/api.ts";
+import { dataOf } from "../../../../client/api.ts";
 import { api } from "../../../api/client.ts";
+import { isNotFound } from "../../../api/failures.ts";
+import { parseUrl } from "../../../api/parse-url.ts";
 
 const KEY = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/attachments\/[\w.-]{1,100}$/i;
 /** Time between two questions whether a file is available, milliseconds. */
@@ -8,10 +10,10 @@ const POLLS_MAX = 150;
 
 /** The key of the attachment that a URL names; undefined for any other URL. */
 export function attachmentKeyOf(url: string): string | undefined {
-  if (!URL.canParse(url, location.origin)) return undefined;
-  const { origin, pathname } = new URL(url, location.origin);
-  const key = pathname.startsWith("/media/") ? pathname.slice("/media/".length) : "";
-  return origin === location.origin && KEY.test(key) ? key : undefined;
+  const parsed = parseUrl(url, location.origin);
+  if (parsed?.origin !== location.origin || !parsed.pathname.startsWith("/media/")) return undefined;
+  const key = parsed.pathname.slice("/media/".length);
+  return KEY.test(key) ? key : undefined;
 }
 
 /** Whether the service recognized a file as one that can do harm. */
@@ -19,9 +21,8 @@ export const isUnsafe = (url: string): boolean => /-unsafe\.\w+$/.test(attachmen
 
 /** A URL that may be followed: of the web, or of this server. Undefined for others, such as scripts. */
 export function shownUrl(url: string): string | undefined {
-  if (url === "" || !URL.canParse(url, location.origin)) return undefined;
-  const parsed = new URL(url, location.origin);
-  return parsed.protocol === "http:" || parsed.protocol === "https:" ? parsed.href : undefined;
+  const parsed = url === "" ? undefined : parseUrl(url, location.origin);
+  return parsed?.protocol === "http:" || parsed?.protocol === "https:" ? parsed.href : undefined;
 }
 
 /** Where a file is loaded from: the page may load files of this server only, which fetches images of others. */
@@ -72,6 +73,6 @@ async function readState(
     return (await dataOf(api.GET("/api/v1.0/documents/{id}/media-check", { params, signal }))).status;
   } catch (error) {
     // Without an answer it is unknown. Without access to the document of the file, it may still be readable.
-    return error instanceof ApiFailure && error.status === 404 ? "missing" : "ready";
+    return isNotFound(error) ? "missing" : "ready";
   }
 }
