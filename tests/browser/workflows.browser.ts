@@ -1,6 +1,7 @@
+import type { Page } from "@playwright/test";
 import { test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { callApi } from "./web-server.ts";
+import { callApi, logIn } from "./web-server.ts";
 import { expectPage, webTest } from "./web-test.ts";
 
 const web = webTest();
@@ -71,6 +72,48 @@ test("a text that others have changed meanwhile is not overwritten unasked", asy
   await page.getByRole("button", { name: "Load the newest revision" }).click();
   await expectPage(source).toContainText("theirs");
   await expectPage(page.getByText("Saved", { exact: true })).toBeVisible();
+});
+
+test("a text that was not saved is there after a reload, a closed tab and an ended session, and not after a logout", async () => {
+  const text = (name: string) => `name: kept\nsteps: [{name: ${name}, type: bash, command: echo}]\n`;
+  await callApi(web.server, "POST", "/automation/workflows", { yaml: text("stored") });
+  const first = await web.open("/workflows/kept");
+  const context = first.context();
+  const sourceOf = (page: Page) => page.getByRole("textbox", { name: "Source of the workflow" });
+  const noticeOf = (page: Page) => page.getByText("Changes that were not saved are in the editor.");
+  await sourceOf(first).fill(text("typed"));
+  await expectPage(first.getByText("Not saved")).toBeVisible();
+  await first.reload();
+  await expectPage(sourceOf(first)).toContainText("typed");
+  await expectPage(noticeOf(first)).toBeVisible();
+  await expectAccessible(first, "main");
+  await first.close();
+
+  await context.clearCookies();
+  const page = await logIn(web.server, context);
+  await page.goto(`${web.server.url}/workflows/kept`);
+  await expectPage(sourceOf(page)).toContainText("typed");
+  await page.getByRole("button", { name: "Discard the changes" }).click();
+  await expectPage(sourceOf(page)).toContainText("stored");
+  await expectPage(page.getByText("Saved", { exact: true })).toBeVisible();
+  await page.reload();
+  await expectPage(sourceOf(page)).toContainText("stored");
+  await expectPage(noticeOf(page)).toHaveCount(0);
+
+  await page.goto(`${web.server.url}/new-workflow`);
+  await sourceOf(page).fill("name: never-saved\n");
+  await expectPage(sourceOf(page)).toContainText("never-saved");
+  await page.goto(`${web.server.url}/workflows`);
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByRole("menuitem", { name: "Log out" }).click();
+  const dialog = page.getByRole("dialog", { name: "Log out?" });
+  await expectPage(dialog).toContainText("1 workflow on this device has changes that were not saved");
+  await dialog.getByRole("button", { name: "Log out" }).click();
+  await expectPage(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  const again = await logIn(web.server, context);
+  await again.goto(`${web.server.url}/new-workflow`);
+  await expectPage(sourceOf(again)).toContainText("name: hello");
+  await expectPage(noticeOf(again)).toHaveCount(0);
 });
 
 test("a schedule is paused, resumed and run now", async () => {

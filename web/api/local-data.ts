@@ -53,6 +53,23 @@ export async function localUser(): Promise<string | undefined> {
   return (await listCopies())[0]?.user;
 }
 
+/** Begins the keys of the texts of workflows that were not saved. */
+const DRAFT_PREFIX = "weft.draft:";
+
+/** Where the draft of a workflow is stored. */
+export const draftKey = (user: string, workflow: string): string => `${DRAFT_PREFIX}${user}:${workflow}`;
+
+/** Number of workflows with changes that were not saved. */
+export const countDrafts = (user: string): number =>
+  Object.keys(localStorage).filter((key) => key.startsWith(draftKey(user, ""))).length;
+
+/** Deletes what other users have left on this device. */
+export async function wipeDataOfOthers(id: string): Promise<void> {
+  for (const key of Object.keys(localStorage))
+    if (key.startsWith(DRAFT_PREFIX) && !key.startsWith(draftKey(id, ""))) localStorage.removeItem(key);
+  await deleteCopies(({ user }) => user !== id);
+}
+
 /** Deletes all that this device has stored about the user, and the page that works without a connection. */
 export async function wipeLocalData(): Promise<void> {
   for (const key of Object.keys(localStorage)) if (!KEPT.has(key)) localStorage.removeItem(key);

@@ -1,10 +1,10 @@
 import "./menu.css";
 import { Menu } from "@mantine/core";
-import { type MouseEvent, type ReactNode, useState } from "react";
+import { type ComponentProps, type MouseEvent, type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../client/api.ts";
 import { useConfig } from "../api/config.ts";
-import { listCopies, wipeLocalData } from "../api/local-data.ts";
+import { countDrafts, listCopies, wipeLocalData } from "../api/local-data.ts";
 import { useUserLanguage } from "../api/user-language.ts";
 import { setColorScheme } from "../color-scheme.ts";
 import { later } from "../components/later.tsx";
@@ -32,7 +32,7 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
   const setLanguage = useUserLanguage();
   const colorScheme = useChosenColorScheme();
   const { data: config } = useConfig();
-  const [unsent, setUnsent] = useState(0);
+  const [lost, setLost] = useState<ComponentProps<typeof LogoutDialog>["lost"]>();
   /** Nothing about the user stays on the device. */
   const logOut = (): void =>
     void wipeLocalData().finally(() => {
@@ -40,9 +40,9 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
       location.assign(LOGOUT);
     });
   const askToLogOut = async (): Promise<void> => {
-    const count = await countUnsent().catch(() => 0);
-    setUnsent(count);
-    if (count === 0) logOut();
+    const found = { documents: await countUnsent().catch(() => 0), workflows: countDrafts(me.id) };
+    if (found.documents + found.workflows === 0) logOut();
+    else setLost(found);
   };
   return (
     <Mantine>
@@ -86,7 +86,9 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {unsent > 0 && <LogoutDialog unsent={unsent} onCancel={() => setUnsent(0)} onConfirm={logOut} />}
+      {lost !== undefined && (
+        <LogoutDialog lost={lost} onCancel={() => setLost(undefined)} onConfirm={logOut} />
+      )}
     </Mantine>
   );
 }

@@ -1,7 +1,7 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { ApiFailure } from "../../client/api.ts";
-import { deleteCopies } from "../api/local-data.ts";
+import { wipeDataOfOthers } from "../api/local-data.ts";
 import { useMe } from "../api/me.ts";
 import { queryClient } from "../api/query-client.ts";
 import { later } from "../components/later.tsx";
@@ -42,8 +42,7 @@ function Session(): ReactNode {
     first.current ??= id;
     // Another user has signed in with another tab: nothing that was read for the first one may be shown.
     if (first.current !== id) location.reload();
-    // What another user has left on this device.
-    else void deleteCopies(({ user }) => user !== id);
+    else void wipeDataOfOthers(id);
   }, [id]);
   const language = me.data?.language ?? undefined;
   useEffect(() => {

@@ -3,14 +3,14 @@ import { useTranslation } from "react-i18next";
 import { ConfirmDialog } from "../components/confirm-dialog.tsx";
 
 interface Props {
-  /** Number of documents with changes that were not sent. */
-  readonly unsent: number;
+  /** Numbers of documents with changes that were not sent, and of workflows with changes that were not saved. */
+  readonly lost: { readonly documents: number; readonly workflows: number };
   readonly onCancel: () => void;
   readonly onConfirm: () => void;
 }
 
 /** Asks before a logout that deletes changes. */
-export function LogoutDialog({ unsent, ...others }: Props): ReactNode {
+export function LogoutDialog({ lost, ...others }: Props): ReactNode {
   const { t } = useTranslation();
   return (
     <ConfirmDialog
@@ -20,7 +20,8 @@ export function LogoutDialog({ unsent, ...others }: Props): ReactNode {
       isPending={false}
       {...others}
     >
-      <p>{t("login.unsent", { count: unsent })}</p>
+      {lost.documents > 0 && <p>{t("login.unsent", { count: lost.documents })}</p>}
+      {lost.workflows > 0 && <p>{t("login.unsaved", { count: lost.workflows })}</p>}
     </ConfirmDialog>
   );
 }

@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
 import { ApiFailure, dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
+import { useMe } from "../../api/me.ts";
 import { SCHEDULES } from "../../api/schedules.ts";
 import {
   type Plan,
@@ -22,6 +23,7 @@ import { Time } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useLeaveWarning } from "../../components/use-leave-warning.ts";
 import type { CodeEditor } from "./code-editor.ts";
+import { deleteDraft, readDraft, useKeptDraft } from "./drafts.ts";
 import { type Outline, type OutlineStep, stepAt } from "./outline-steps.ts";
 import { ProblemList } from "./problem-list.tsx";
 import { RunForm } from "./run-form.tsx";
@@ -48,9 +50,6 @@ steps:
     command: printf '%s, %s\\n' {{greeting}} {{target}}
 `;
 
-/** Texts that were not saved, by workflow, so that a visit of another page does not lose them. */
-const drafts = new Map<string, { readonly text: string; readonly revision: number }>();
-
 interface Props {
   /** Undefined for a new one. */
   readonly workflow: WorkflowDetail | undefined;
@@ -63,12 +62,14 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
   const client = useQueryClient();
   const [parameters, hrefWith] = useQueryParameters();
   const name = workflow?.name ?? "";
-  const stored = workflow?.yaml ?? "";
+  const stored = workflow?.yaml ?? EXAMPLE;
+  const user = useMe().data?.id ?? "";
   const panel =
     workflow === undefined ? "steps" : (PANELS.find((one) => one === parameters.get("panel")) ?? "steps");
   const editor = useRef<CodeEditor>(undefined);
-  const [draft] = useState(() => drafts.get(name));
-  const [text, setText] = useState(draft?.text ?? (workflow === undefined ? EXAMPLE : stored));
+  /** What was not saved at an earlier visit, until it is saved or discarded. */
+  const [draft, setDraft] = useState(() => readDraft(user, name));
+  const [text, setText] = useState(draft?.text ?? stored);
   const [initialText] = useState(text);
   const [revision, setRevision] = useState(draft?.revision ?? workflow?.revision ?? 0);
   const [outline, setOutline] = useState<Outline>({ name, steps: [] });
@@ -79,7 +80,8 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
   const save = useMutation({
     mutationFn: (basedOn: number) => saveWorkflow(text, basedOn),
     onSuccess: (saved) => {
-      drafts.delete(name);
+      for (const one of [name, saved.name]) deleteDraft(user, one);
+      setDraft(undefined);
       setPlan(undefined);
       setRevision(saved.revision);
       void client.invalidateQueries({ queryKey: ["workflows"] });
@@ -98,15 +100,18 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
     if ((isChanged || workflow === undefined) && !save.isPending) save.mutate(basedOn);
   };
   const isUnsaved = isChanged && !save.isSuccess;
-  useEffect(() => {
-    if (isUnsaved) drafts.set(name, { text, revision });
-  }, [isUnsaved, name, text, revision]);
+  useKeptDraft(user, name, { text, revision, isUnsaved, isChanged });
   useLeaveWarning(isUnsaved);
   const onChange = (changed: string): void => {
     setText(changed);
     setPlan(undefined);
     save.reset();
-    if (changed === stored) drafts.delete(name);
+  };
+  const discardDraft = (): void => {
+    if (editor.current === undefined) return;
+    editor.current.replace(stored);
+    setRevision(workflow?.revision ?? 0);
+    setDraft(undefined);
   };
   const planned = useMemo(
     () => new Map(plan?.steps.map(({ name: step, will }) => [step, will] as const)),
@@ -140,6 +145,16 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
           </>
         }
       />
+      {draft !== undefined && isUnsaved && (
+        <div className={classes.notice} role="status">
+          <p>
+            {t("workflow.draft")} <Time value={draft.changed_at} />
+          </p>
+          <Button variant="default" size="compact-sm" onClick={discardDraft}>
+            {t("workflow.discard")}
+          </Button>
+        </div>
+      )}
       {isConflict(save.error) && (
         <Conflict
           name={result?.valid === true ? result.name : name}
@@ -272,7 +287,7 @@ function Conflict({ name, onLoad, onOverwrite }: ConflictProps): ReactNode {
     onError: (error) => showToast(`${t("error.action")}: ${messageOf(error, t)}`),
   });
   return (
-    <div className={classes.conflict} role="alert">
+    <div className={classes.notice} role="alert">
       <p>{t("workflow.conflict", { name })}</p>
       <Button variant="default" size="compact-sm" onClick={() => newest.mutate(onLoad)}>
         {t("workflow.load_theirs")}
