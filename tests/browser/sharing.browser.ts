@@ -95,6 +95,47 @@ test("people are found by their name, invited by their address, and reach a docu
   await expect(reader.getByLabel("Name or email address")).toHaveCount(0);
 });
 
+test("a change that the server refuses says why at its control, and the input stays", async () => {
+  const { id } = await newDocument("Refused");
+  const { id: ben } = (
+    await callApi<{ id: string }[]>(web.server, "GET", `/api/v1.0/users/?q=ben@example.com&document_id=${id}`)
+  )[0] ?? { id: "" };
+  await callApi(web.server, "POST", `/api/v1.0/documents/${id}/accesses/`, { user_id: ben, role: "editor" });
+  const owner = await web.open(`/d/${id}`);
+  await owner.getByRole("button", { name: "Share" }).click();
+  const dialog = owner.getByRole("dialog", { name: "Share" });
+  const role = dialog.getByLabel("Role of Ben Ode");
+  await expect(role).toHaveValue("editor");
+  let reason = "";
+  await owner.route(/\/(?:accesses|invitations|link-configuration)(?:\/|$)/, async (route) => {
+    if (reason === "" || route.request().method() === "GET") await route.fallback();
+    else await route.fulfill({ status: 400, json: { detail: reason } });
+  });
+  const reasonOf = (text: string) => dialog.getByRole("alert").filter({ hasText: text });
+
+  reason = "No more invitations today.";
+  const field = dialog.getByLabel("Name or email address");
+  await field.fill("new@example.com");
+  await field.press("Enter");
+  await expect(reasonOf(reason)).toBeVisible();
+  await expect(field).toHaveValue("new@example.com");
+  await expectAccessible(owner, "[role=dialog]");
+  reason = "";
+  await field.press("Enter");
+  await expect(dialog.getByText("Invited", { exact: true })).toBeVisible();
+  await expect(dialog.getByRole("alert")).toHaveCount(0);
+
+  reason = "Roles are fixed.";
+  await role.selectOption("reader");
+  const row = dialog.getByRole("listitem").filter({ has: owner.getByLabel("Role of Ben Ode") });
+  await expect(row.getByRole("alert")).toHaveText(reason);
+  await expect(role).toHaveValue("editor");
+  reason = "Links are not allowed.";
+  await dialog.getByLabel("Who can open the link").selectOption("public");
+  await expect(reasonOf(reason)).toBeVisible();
+  await expect(dialog.getByLabel("Who can open the link")).toHaveValue("restricted");
+});
+
 test("a public link shows a document without a session, and lets everybody write if it allows that; others lead to the login", async () => {
   const { id } = await newDocument("Agenda");
   const setLink = (link_role: string): Promise<unknown> =>

@@ -8,6 +8,7 @@ import { api } from "../../../api/client.ts";
 import type { Document } from "../../../api/documents.ts";
 import { nameOf } from "../../../api/me.ts";
 import { Button } from "../../../components/button.tsx";
+import { FormProblem } from "../../../components/form-problem.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { grantableRoles } from "./people.tsx";
 import { RoleField } from "./role-field.tsx";
@@ -53,9 +54,11 @@ export function AddPerson({ document }: Props): ReactNode {
         ? invite(id, { email: name, role })
         : addAccess(id, { user_id: user.id, role });
     },
-    (name) => {
-      setText("");
-      showToast(t(userOf(name) === undefined ? "sharing.added_invited" : "sharing.added", { name }));
+    {
+      onDone: (name) => {
+        setText("");
+        showToast(t(userOf(name) === undefined ? "sharing.added_invited" : "sharing.added", { name }));
+      },
     },
   );
   const name = text.trim();
@@ -72,7 +75,10 @@ export function AddPerson({ document }: Props): ReactNode {
           placeholder={t("sharing.add_label")}
           maxLength={LENGTH_MAX}
           value={text}
-          onChange={setText}
+          onChange={(changed) => {
+            setText(changed);
+            if (add.isError) add.reset();
+          }}
           onOptionSubmit={(label) => setChosen(userOf(label))}
           data={[...new Set(found.map(labelOf))]}
           filter={({ options }) => options}
@@ -90,6 +96,7 @@ export function AddPerson({ document }: Props): ReactNode {
           {t("sharing.add")}
         </Button>
       </form>
+      <FormProblem error={add.error ?? users.error} />
     </section>
   );
 }

@@ -6,6 +6,7 @@ import { api } from "../../../api/client.ts";
 import { type Document, documentPath } from "../../../api/documents.ts";
 import { Button } from "../../../components/button.tsx";
 import { useCopy } from "../../../components/copy-text.ts";
+import { FormProblem } from "../../../components/form-problem.tsx";
 import { useOptimisticChange } from "../../../components/use-optimistic-change.ts";
 import classes from "./sharing.module.css";
 import { useSharingChange } from "./sharing-api.ts";
@@ -30,10 +31,10 @@ export function LinkSettings({ document }: Props): ReactNode {
   const { id, link_reach, link_role, abilities, ancestors_link_reach, ancestors_link_role } = document;
   const options: Readonly<Partial<Record<string, readonly LinkRole[] | null>>> =
     abilities.link_select_options;
-  const { mutateAsync } = useSharingChange(id, (body: Link) =>
+  const configure = useSharingChange(id, (body: Link) =>
     api.PUT("/api/v1.0/documents/{id}/link-configuration", { params: { path: { id } }, body }),
   );
-  const [shown, change] = useOptimisticChange<Link>({ link_reach, link_role }, mutateAsync);
+  const [shown, change] = useOptimisticChange<Link>({ link_reach, link_role }, configure.mutateAsync);
   const roles = options[shown.link_reach] ?? [];
   const canChange = abilities.link_configuration;
   const reaches = REACHES.filter((reach) => reach === link_reach || reach in options);
@@ -74,6 +75,7 @@ export function LinkSettings({ document }: Props): ReactNode {
         )}
         <CopyLink document={document} />
       </div>
+      <FormProblem error={configure.error} />
       {canChange && shown.link_reach === "restricted" && !isInherited && (
         <p className={classes.note}>{t("sharing.link_restricted")}</p>
       )}

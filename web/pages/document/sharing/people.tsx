@@ -9,6 +9,7 @@ import { api } from "../../../api/client.ts";
 import { type Document, documentPath } from "../../../api/documents.ts";
 import { useMe } from "../../../api/me.ts";
 import { Button } from "../../../components/button.tsx";
+import { FormProblem } from "../../../components/form-problem.tsx";
 import { IconButton } from "../../../components/icon-button.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { useOptimisticChange } from "../../../components/use-optimistic-change.ts";
@@ -28,6 +29,7 @@ import {
   removeInvitation,
   setInvitationRole,
   setRole,
+  useRemoval,
   useSharingChange,
 } from "./sharing-api.ts";
 
@@ -78,14 +80,12 @@ export function AccessRow({ id, access }: AccessProps): ReactNode {
   const { t } = useTranslation();
   const { data: me } = useMe();
   const { name, email } = whoIs(access, t);
-  const { mutateAsync } = useSharingChange(id, (next: Role) => setRole(id, access.id, next));
-  const [role, changeRole] = useOptimisticChange(access.role, mutateAsync);
-  const undo = useSharingChange(id, () => addAccess(id, grantOf(access)));
-  const remove = useSharingChange(
-    id,
-    () => removeAccess(id, access.id),
-    () => showToast(t("sharing.removed", { name }), { label: t("app.undo"), run: () => undo.mutate() }),
-  );
+  const change = useSharingChange(id, (next: Role) => setRole(id, access.id, next));
+  const [role, changeRole] = useOptimisticChange(access.role, change.mutateAsync);
+  const remove = useRemoval(id, name, {
+    remove: () => removeAccess(id, access.id),
+    restore: () => addAccess(id, grantOf(access)),
+  });
   // With an own access goes the right to undo its removal.
   const isOwn = me !== undefined && access.user !== null && "id" in access.user && access.user.id === me.id;
   return (
@@ -104,6 +104,7 @@ export function AccessRow({ id, access }: AccessProps): ReactNode {
           onClick={() => remove.mutate()}
         />
       )}
+      <FormProblem error={change.error ?? remove.error} />
     </li>
   );
 }
@@ -123,15 +124,12 @@ interface InvitationProps {
 export function InvitationRow({ id, document, invitation }: InvitationProps): ReactNode {
   const { t } = useTranslation();
   const { email, role } = invitation;
-  const { mutateAsync } = useSharingChange(id, (next: Role) => setInvitationRole(id, invitation.id, next));
-  const [shownRole, changeRole] = useOptimisticChange(role, mutateAsync);
-  const undo = useSharingChange(id, () => invite(id, { email, role }));
-  const remove = useSharingChange(
-    id,
-    () => removeInvitation(id, invitation.id),
-    () =>
-      showToast(t("sharing.removed", { name: email }), { label: t("app.undo"), run: () => undo.mutate() }),
-  );
+  const change = useSharingChange(id, (next: Role) => setInvitationRole(id, invitation.id, next));
+  const [shownRole, changeRole] = useOptimisticChange(role, change.mutateAsync);
+  const remove = useRemoval(id, email, {
+    remove: () => removeInvitation(id, invitation.id),
+    restore: () => invite(id, { email, role }),
+  });
   return (
     <li className={classes.row}>
       <Who name={email} note={t("sharing.invited")} />
@@ -148,6 +146,7 @@ export function InvitationRow({ id, document, invitation }: InvitationProps): Re
           onClick={() => remove.mutate()}
         />
       )}
+      <FormProblem error={change.error ?? remove.error} />
     </li>
   );
 }
@@ -166,16 +165,12 @@ export function RequestRow({ id, request }: RequestProps): ReactNode {
   const { t } = useTranslation();
   const [role, choose] = useState<Role>(request.role);
   const { name, email } = whoIs({ user: request.user, team: null }, t);
-  const accept = useSharingChange(
-    id,
-    () => acceptRequest(id, request.id, role),
-    () => showToast(t("sharing.accepted", { name })),
-  );
-  const refuse = useSharingChange(
-    id,
-    () => refuseRequest(id, request.id),
-    () => showToast(t("sharing.refused", { name })),
-  );
+  const accept = useSharingChange(id, () => acceptRequest(id, request.id, role), {
+    onDone: () => showToast(t("sharing.accepted", { name })),
+  });
+  const refuse = useSharingChange(id, () => refuseRequest(id, request.id), {
+    onDone: () => showToast(t("sharing.refused", { name })),
+  });
   return (
     <li className={classes.row}>
       <Who name={name} note={email} />
@@ -191,6 +186,7 @@ export function RequestRow({ id, request }: RequestProps): ReactNode {
       <Button size="compact-sm" variant="default" loading={refuse.isPending} onClick={() => refuse.mutate()}>
         {t("sharing.refuse")}
       </Button>
+      <FormProblem error={accept.error ?? refuse.error} />
     </li>
   );
 }

@@ -1,17 +1,15 @@
 import { type ReactNode, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { ApiFailure } from "../../../../client/api.ts";
+import { isNotFound } from "../../../api/failures.ts";
 import { useMe } from "../../../api/me.ts";
 import { Button, ButtonLink } from "../../../components/button.tsx";
+import { messageOf } from "../../../components/error-state.tsx";
 import { Time } from "../../../components/time.tsx";
 import { useWindowTitle } from "../../../components/window-title.ts";
 import classes from "../../../shell/message-page.module.css";
 import { requestAccess, useAccessRequests, useSharingChange } from "./sharing-api.ts";
 
 const ROLES = ["reader", "commenter", "editor"] as const;
-
-/** Only documents at the top level have access requests. */
-const isMissing = (error: unknown): boolean => error instanceof ApiFailure && error.status === 404;
 
 interface Props {
   readonly id: string;
@@ -64,11 +62,13 @@ export function RequestAccess({ id }: Props): ReactNode {
           <Button type="submit" loading={request.isPending}>
             {t("access.request")}
           </Button>
+          {request.isError && <p role="alert">{messageOf(request.error, t)}</p>}
         </form>
       )}
       {requests.isError && (
         <>
-          <p>{t(isMissing(requests.error) ? "access.below" : "status.forbidden")}</p>
+          {/* Only documents at the top level have access requests. */}
+          <p>{t(isNotFound(requests.error) ? "access.below" : "status.forbidden")}</p>
           <ButtonLink href="/">{t("status.home")}</ButtonLink>
         </>
       )}

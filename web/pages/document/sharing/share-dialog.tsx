@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import type { Document } from "../../../api/documents.ts";
+import { isNotFound } from "../../../api/failures.ts";
 import { Dialog } from "../../../components/dialog.tsx";
 import { ErrorState } from "../../../components/error-state.tsx";
 import { AddPerson } from "./add-person.tsx";
@@ -36,6 +37,9 @@ type PartProps = Pick<Props, "document">;
 function Requests({ document }: PartProps): ReactNode {
   const { t } = useTranslation();
   const requests = useAccessRequests(document.id);
+  // Only documents at the top level have access requests.
+  if (requests.isError && !isNotFound(requests.error))
+    return <ErrorState error={requests.error} onRetry={() => void requests.refetch()} />;
   if (requests.data === undefined || requests.data.length === 0) return null;
   return (
     <section aria-label={t("sharing.requests")}>
@@ -72,6 +76,9 @@ function People({ document }: PartProps): ReactNode {
             <InvitationRow key={invitation.id} id={id} invitation={invitation} document={document} />
           ))}
         </ul>
+        {invitations.isError && (
+          <ErrorState error={invitations.error} onRetry={() => void invitations.refetch()} />
+        )}
         {invited.length > 0 && (
           <p className={classes.note}>
             {t("sharing.invited_hint")}{" "}

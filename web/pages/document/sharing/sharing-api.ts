@@ -52,25 +52,49 @@ export const useAccessRequests = (id: string): UseQueryResult<readonly AccessReq
     },
   });
 
-/** A change of who has access to a document, after which everything about the document is read again. */
+/**
+ * A change of who has access to a document, after which everything about the document is read again. Who starts it shows
+ * its error.
+ */
 export function useSharingChange<Input = void>(
   id: string,
   change: (input: Input) => Promise<unknown>,
-  onDone?: (input: Input) => void,
+  { onDone, onFail }: SharingHandlers<Input> = {},
 ): UseMutationResult<unknown, Error, Input> {
-  const { t } = useTranslation();
   const client = useQueryClient();
   return useMutation({
     // One after the other: the last change decides.
     scope: { id: `sharing ${id}` },
     mutationFn: change,
     onSuccess: (_, input) => onDone?.(input),
-    onError: (error) => showToast(`${t("error.action")}: ${messageOf(error, t)}`),
+    onError: (error) => onFail?.(error),
     onSettled: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: ["document", id] }),
         client.invalidateQueries({ queryKey: ["documents"] }),
       ]),
+  });
+}
+
+interface SharingHandlers<Input> {
+  readonly onDone?: (input: Input) => void;
+  readonly onFail?: (error: Error) => void;
+}
+
+/** Removes somebody, which can be undone. */
+export function useRemoval(
+  id: string,
+  name: string,
+  { remove, restore }: { readonly remove: () => Promise<unknown>; readonly restore: () => Promise<unknown> },
+): UseMutationResult<unknown, Error, void> {
+  const { t } = useTranslation();
+  const undo = useSharingChange(id, restore, {
+    // The row is gone.
+    onFail: (error) => showToast(`${t("error.action")}: ${messageOf(error, t)}`),
+  });
+  return useSharingChange(id, remove, {
+    onDone: () =>
+      showToast(t("sharing.removed", { name }), { label: t("app.undo"), run: () => undo.mutate() }),
   });
 }
 
