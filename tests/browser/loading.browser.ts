@@ -10,7 +10,8 @@ let context: BrowserContext;
 beforeAll(async () => {
   server = await startWebServer();
   browser = await launchChromium();
-  context = await browser.newContext();
+  // A service worker would load files past the routes of the tests.
+  context = await browser.newContext({ serviceWorkers: "block" });
   await (await logIn(server, context)).close();
 });
 afterAll(async () => {
@@ -29,6 +30,8 @@ async function open(
     const name = request.url().slice(server.url.length);
     requests.set(name, (requests.get(name) ?? 0) + 1);
   });
+  // New events have lists read again.
+  await page.route("**/automation/event-logs/stream*", (route) => route.abort());
   await page.goto(server.url + path);
   await isThere(page);
   return { page, requests };
@@ -97,13 +100,71 @@ it("a page shows its menu only when it is opened, and the focus returns to its b
   await page.close();
 });
 
-it("a page whose code cannot be loaded says so, and loads it when it is tried again", async () => {
+it("a page whose code cannot be loaded says so, keeps the navigation, and is loaded when it is tried again", async () => {
   const page = await context.newPage();
   await page.route("**/assets/runs-page-*", (route) => route.abort());
   await page.goto(`${server.url}/runs`);
   await page.getByRole("button", { name: "Reload" }).waitFor();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Workflows" }).waitFor();
   await page.unroute("**/assets/runs-page-*");
   await page.getByRole("button", { name: "Reload" }).click();
   await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
+  await page.close();
+});
+
+it("a part whose code cannot be loaded leaves the page as it is, and is loaded with its style when it is tried again", async () => {
+  await server.storeWorkflow("name: parts\nsteps:\n  - {name: only, type: bash, command: 'true'}\n");
+  const { page } = await open("/workflows/parts", (opened) => opened.locator(".cm-content").waitFor());
+  const source = page.getByRole("textbox", { name: "Source of the workflow" });
+  await source.fill("name: parts\nsteps:\n  - {name: typed, type: bash, command: 'true'}\n");
+  await page.route("**/assets/step-graph-*", (route) => route.abort());
+  await page.getByRole("link", { name: "Graph" }).click();
+  const notice = page.getByRole("status").filter({ hasText: "This could not be loaded" });
+  await notice.waitFor();
+  expect(await source.textContent()).toContain("name: typed");
+  await page.unroute("**/assets/step-graph-*");
+  await notice.getByRole("button", { name: "Try again" }).click();
+  await page.locator('.react-flow__node[data-id="typed"]').waitFor();
+  await notice.waitFor({ state: "hidden" });
+  expect(await source.textContent()).toContain("name: typed");
+  const styles = await page.evaluate(() => [...document.styleSheets].map(({ href }) => href ?? ""));
+  expect(styles.filter((href) => href.includes("/step-graph-"))).toHaveLength(1);
+  await page.close();
+});
+
+it("a part that the server has no more says that there is a new version, which a reload brings", async () => {
+  const id = await createDocument("With a new version");
+  const { page } = await open(`/d/${id}`, (opened) =>
+    opened.locator('main [contenteditable="true"]').last().waitFor(),
+  );
+  await page.locator('main [contenteditable="true"]').last().click();
+  await page.keyboard.type("Kept on the screen.");
+  const newPage = '<!doctype html><script type="module" src="/assets/index-of-another.js"></script>';
+  await page.route("**/assets/share-dialog-*", (route) => route.fulfill({ status: 404 }));
+  await page.route(`${server.url}/`, (route) => route.fulfill({ contentType: "text/html", body: newPage }));
+  const share = page.getByRole("button", { name: "Share", exact: true });
+  await share.click();
+  await page.getByText("This could not be loaded: There is a new version of this page.").waitFor();
+  await page.getByText("Kept on the screen.").waitFor();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Reload" }).click();
+  await page.getByText("Kept on the screen.").waitFor();
+  await share.click();
+  await page.getByRole("dialog", { name: "Share" }).waitFor();
+  await page.close();
+});
+
+it("a part that is opened without a connection appears when the connection is back", async () => {
+  const id = await createDocument("Without a connection");
+  const { page } = await open(`/d/${id}`, (opened) =>
+    opened.locator('main [contenteditable="true"]').last().waitFor(),
+  );
+  await page.route("**/assets/share-dialog-*", (route) => route.abort());
+  await context.setOffline(true);
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  await page.getByText("This could not be loaded: The server does not respond.").waitFor();
+  await page.unrouteAll();
+  await context.setOffline(false);
+  await page.getByRole("dialog", { name: "Share" }).waitFor();
   await page.close();
 });

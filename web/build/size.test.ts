@@ -35,19 +35,19 @@ it.each([
   ["the list of documents", 130, ["pages/documents/documents-page.tsx", ...textsOf("documents")]],
   [
     "the same with all that is loaded after it",
-    141,
+    142,
     [...SIDE, "pages/documents/documents-page.tsx", "footer", ...textsOf("documents")],
   ],
   ["the list of runs", 134, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
   ["a document", 400, ["editor", ...textsOf("document")]],
   [
     "the same with all that is loaded after it",
-    420,
+    421,
     [...SIDE, "editor", "pages/document/editor-controls.tsx", ...textsOf("document", "editor")],
   ],
   [
     "the editor of workflows",
-    303,
+    304,
     [
       "pages/workflow/workflow-page.tsx",
       "pages/workflow/source-editor.tsx",

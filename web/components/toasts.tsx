@@ -24,10 +24,15 @@ const removeToast = (id: number): void => setToasts(toasts.filter((toast) => toa
 
 /** Says in one line what has happened, for eight seconds, with an action such as Undo. */
 export function showToast(text: string, action?: Toast["action"]): void {
+  setTimeout(keepToast(text, action), SHOWN_MS);
+}
+
+/** The same, until the returned function is called. */
+export function keepToast(text: string, action?: Toast["action"]): () => void {
   lastId += 1;
   const id = lastId;
   setToasts([...toasts, { id, text, ...(action === undefined ? {} : { action }) }].slice(-SHOWN_MAX));
-  setTimeout(() => removeToast(id), SHOWN_MS);
+  return () => removeToast(id);
 }
 
 export function Toasts(): ReactNode {

@@ -14,7 +14,10 @@ import { Shell } from "./shell.tsx";
 import { StatusPage } from "./status-page.tsx";
 
 /* Most visits have a session. */
-const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, { texts: ["login"] });
+const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, {
+  texts: ["login"],
+  isPage: true,
+});
 
 /* The settings of the operator are applied after the page shows what it is about. */
 const Customization = later(async () => (await import("./customization.tsx")).Customization, {

@@ -5,7 +5,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Shows what to do if a page throws, such as when a new release has replaced a file that it loads. */
+/** Shows what to do if a page throws, which is an error of the interface. */
 export class ErrorBoundary extends Component<Props, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
 

@@ -4,7 +4,7 @@ import { later } from "../components/later.tsx";
 import { ROUTES, routeAt } from "./routes.ts";
 import { StatusPage } from "./status-page.tsx";
 
-const PAGES = ROUTES.map(({ path, load, texts }) => ({ path, Page: later(load, { texts }) }));
+const PAGES = ROUTES.map(({ path, load, texts }) => ({ path, Page: later(load, { texts, isPage: true }) }));
 
 /** Loads the page of an address before it is shown; resolves at once if the address has no page. */
 export async function preparePage(path: string): Promise<void> {

@@ -23,7 +23,6 @@ const NARROW_KEY = "weft.narrow";
 /* Loaded after the page, or when they are first opened. */
 const AccountMenu = later(async () => (await import("./account-menu.tsx")).AccountMenu, {
   before: AccountButton,
-  isOptional: true,
 });
 const Brand = later(async () => (await import("./brand.tsx")).Brand, {
   before: () => "Weft",
@@ -32,11 +31,8 @@ const Brand = later(async () => (await import("./brand.tsx")).Brand, {
 });
 const CommandPalette = later(async () => (await import("./command-palette.tsx")).CommandPalette, {
   texts: ["help"],
-  isOptional: true,
 });
-const NavigationSheet = later(async () => (await import("./navigation-sheet.tsx")).NavigationSheet, {
-  isOptional: true,
-});
+const NavigationSheet = later(async () => (await import("./navigation-sheet.tsx")).NavigationSheet);
 const DocumentTree = later(async () => (await import("../tree/document-tree.tsx")).DocumentTree, {
   texts: ["tree", "transfer"],
   isLast: true,
@@ -50,11 +46,9 @@ const ImportList = later(async () => (await import("../transfer/import-list.tsx"
 const HelpMenu = later(async () => (await import("./help-menu.tsx")).HelpMenu, {
   texts: ["help"],
   before: HelpButton,
-  isOptional: true,
 });
 const ShortcutSheet = later(async () => (await import("./shortcut-sheet.tsx")).ShortcutSheet, {
   texts: ["help"],
-  isOptional: true,
 });
 
 interface Props {

@@ -12,10 +12,12 @@ import { VisitorHeader } from "./visitor-header.tsx";
 /* Few visits are of a public document. */
 const VisitorPage = later(async () => (await import("./visitor-page.tsx")).VisitorPage, {
   texts: ["document"],
+  isPage: true,
 });
 
 const GuidePage = later(async () => (await import("../pages/guide/guide-page.tsx")).GuidePage, {
   texts: ["help"],
+  isPage: true,
 });
 
 /** The pages without a session: guides, documents with a public link, the home page, and the login everywhere else. */

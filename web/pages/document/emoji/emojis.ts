@@ -10,10 +10,15 @@ export interface Emoji {
 
 let loaded: Promise<readonly Emoji[]> | undefined;
 
-/** All emojis in the order of keyboards. They are loaded once. */
-export function loadEmojis(): Promise<readonly Emoji[]> {
+/** All emojis in the order of keyboards. They are loaded once; none if that fails, and the next call tries again. */
+export async function loadEmojis(): Promise<readonly Emoji[]> {
   loaded ??= readEmojis();
-  return loaded;
+  try {
+    return await loaded;
+  } catch {
+    loaded = undefined;
+    return [];
+  }
 }
 
 async function readEmojis(): Promise<readonly Emoji[]> {
