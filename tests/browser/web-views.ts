@@ -59,13 +59,15 @@ const all =
 /** Puts the cursor below the text of a document. */
 const writeBelow: Steps = async (page) => {
   const text = page.getByRole("textbox", { name: "Text of the document" });
-  await text.waitFor();
-  await page.locator("[data-floating], .bn-root").first().waitFor({ state: "attached" });
+  await text.hover();
+  // The menus are loaded after the text.
+  await page.getByRole("button", { name: "Menu of the block" }).waitFor({ state: "attached" });
   await text.click();
   await page.keyboard.press("Control+End");
 };
+/** Types into a new paragraph. */
 const typeBelow = (typed: string): Steps =>
-  all(writeBelow, (page) => page.keyboard.type(typed, { delay: 20 }), waitFor("listbox"));
+  all(writeBelow, press("Enter"), (page) => page.keyboard.type(typed, { delay: 20 }), waitFor("listbox"));
 const removeTyped =
   (count: number): Steps =>
   async (page) => {
@@ -84,10 +86,11 @@ const failReads: Steps = async (page) => {
   await page.reload();
   await page.getByRole("button", { name: "Try again" }).waitFor({ timeout: 30_000 });
 };
-const disconnect: Steps = async (page) => {
-  await page.context().setOffline(true);
-  await page.getByText("This device is offline.").waitFor();
-};
+const disconnect: Steps = (page) => page.context().setOffline(true);
+const waitForNotice: Steps = (page) => page.getByText("This device is offline.").waitFor();
+/** A page notices that there is no connection when it reads something. */
+const readFailed: Steps = (page) =>
+  page.getByRole("main").getByRole("link", { name: "Failed", exact: true }).first().click();
 const connect: Steps = (page) => page.context().setOffline(false);
 
 /** Everything that has a picture of its own. `shared` is the id of a public document. */
@@ -127,9 +130,9 @@ export function viewsOf({ pages, document, failedRun }: WebExample, shared: stri
     own("menu-document", path, all(click("button", "Actions for this document"), waitFor("menu"))),
     own("menu-copy", "/runs", all(click("button", "Copy as a command"), waitFor("menu"))),
     own("menu-block", path, all(writeBelow, press("Control+/"), waitFor("menu"))),
-    own("menu-slash", path, typeBelow("/"), removeTyped(1)),
-    own("menu-mention", path, typeBelow("@"), removeTyped(1)),
-    own("menu-emoji", path, typeBelow(":roc"), removeTyped(4)),
+    own("menu-slash", path, typeBelow("/"), removeTyped(2)),
+    own("menu-mention", path, typeBelow("@"), removeTyped(2)),
+    own("menu-emoji", path, typeBelow(":roc"), removeTyped(5)),
     own("toolbar", path, all(writeBelow, selectWord, waitFor("toolbar"))),
     own("share", path, all(click("button", "Share"), waitFor("dialog"))),
     own(
@@ -158,8 +161,8 @@ export function viewsOf({ pages, document, failedRun }: WebExample, shared: stri
     own("menu-help", "/", openFromSide("Help")),
     own("menu-account", "/", openFromSide("Account")),
     own("failed-request", "/workflows", failReads, (page) => page.unroute("**/automation/workflows*")),
-    own("offline", "/runs", disconnect, connect),
-    own("offline-document", path, all(writeBelow, disconnect), connect),
+    own("offline", "/runs", all(disconnect, readFailed, waitForNotice), connect),
+    own("offline-document", path, all(writeBelow, disconnect, waitForNotice), connect),
     own("missing-document", "/d/11111111-1111-4111-8111-111111111111"),
     { name: "no-access", path, who: "guest" },
     { name: "no-access-platform", path: "/platform", who: "guest" },

@@ -32,7 +32,7 @@ interface TimeProps {
 /** A relative time, with the exact one in its tooltip. */
 export function Time({ value }: TimeProps): ReactNode {
   const { t, i18n } = useTranslation();
-  if (value === null || value === "") return t("time.never");
+  if (value === null || value === "") return <span data-time>{t("time.never")}</span>;
   const time = Date.parse(value);
   const exact = new Date(time).toLocaleString(i18n.language, { dateStyle: "full", timeStyle: "medium" });
   return (

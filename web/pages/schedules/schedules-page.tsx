@@ -130,7 +130,7 @@ function ScheduleTable({ rows, chosen, hrefOf }: ListRows<Schedule>): ReactNode 
           <td className={tableClasses.muted}>
             <Time value={schedule.last_run} />
           </td>
-          <td className={tableClasses.number}>
+          <td className={tableClasses.actions}>
             <ScheduleActions schedule={schedule} />
           </td>
         </tr>

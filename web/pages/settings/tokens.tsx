@@ -45,7 +45,7 @@ export function Tokens(): ReactNode {
         <EmptyState text={t("settings.tokens_none")} guide="documents-people-and-tokens" />
       )}
       {rows.length > 0 && (
-        <table className={classes.table}>
+        <table className={`${classes.table} ${classes.tokens}`}>
           <thead>
             <tr>
               <th scope="col">{t("settings.token")}</th>
