@@ -105,6 +105,13 @@ test("a notification is counted, leads to what happened, and is read then", asyn
   await expect(page.getByText("You have read everything.")).toBeVisible();
 });
 
+test("a tab that is out of sight on a small screen is scrolled into view", async () => {
+  const page = await web.open("/settings/data", { viewport: { width: 390, height: 800 } });
+  await expect(page.getByRole("link", { name: "My data" })).toBeInViewport({ ratio: 0.9 });
+  await page.goto(`${web.server.url}/settings/general`);
+  await expect(page.getByRole("link", { name: "General" })).toBeInViewport({ ratio: 0.9 });
+});
+
 test("axe finds nothing on the settings that are not among the pages of the example, and in the menu", async () => {
   const page = await web.signIn();
   for (const part of ["notifications", "data"]) {

@@ -38,8 +38,8 @@ it.each([
     142,
     [...SIDE, "pages/documents/documents-page.tsx", "footer", ...textsOf("documents")],
   ],
-  ["the list of runs", 134, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
-  ["a document", 400, ["editor", ...textsOf("document")]],
+  ["the list of runs", 135, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
+  ["a document", 401, ["editor", ...textsOf("document")]],
   [
     "the same with all that is loaded after it",
     421,
