@@ -130,7 +130,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the ancestors of documents, and whether their links or deletion have changed; for a separate collaboration server */
+        /** List the ancestors of documents; for a separate collaboration server */
         post: operations["listCollaborationAccessStates"];
         delete?: never;
         options?: never;
@@ -2897,8 +2897,6 @@ export interface components {
                 id: string;
                 /** @description Ids of the document and its ancestors */
                 line: string[];
-                /** @description Differs if a link, a parent or a deletion has changed */
-                fingerprint: string;
             }[];
         };
         CollaborationNodes: {

@@ -11,17 +11,20 @@ const PAGE_BYTES = 4_096;
 const PAUSE_MS = 10;
 
 /** Time to write and fsync one page, milliseconds: the minimum of a durable commit. */
-export function fsyncMs(): number {
+export const fsyncMs = (): number => median(fsyncTimes(ROUNDS));
+
+/** As many of these times as wanted. */
+export function fsyncTimes(rounds: number): readonly number[] {
   const file = openSync(join(createTemporaryFolder("fsync"), "file"), "w");
   const page = Buffer.alloc(PAGE_BYTES, "x");
-  const times = Array.from({ length: ROUNDS }, () => {
+  const times = Array.from({ length: rounds }, () => {
     const start = performance.now();
     writeSync(file, page);
     fsyncSync(file);
     return performance.now() - start;
   });
   closeSync(file);
-  return median(times);
+  return times;
 }
 
 /** Milliseconds of writing a page and of fdatasync, 100 times a second while nothing else uses the disk. */

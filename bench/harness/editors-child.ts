@@ -115,6 +115,7 @@ class Editor {
 async function run(plan: EditorsPlan): Promise<void> {
   const started = new Map<number, { readonly at: number; readonly by: Editor }>();
   const latencies: number[] = [];
+  const firstLatencies: number[] = [];
   const laterLatencies: number[] = [];
   let measuring = false;
   let startedMs = 0;
@@ -130,7 +131,8 @@ async function run(plan: EditorsPlan): Promise<void> {
     if (sent === undefined || sent.by === by || !measuring) return;
     const latency = performance.now() - sent.at;
     latencies.push(latency);
-    if (sent.at > startedMs + FIRST_MS) laterLatencies.push(latency);
+    const which = sent.at < startedMs + FIRST_MS ? firstLatencies : laterLatencies;
+    which.push(latency);
   };
   const writers: Editor[] = [];
   const readers: Editor[] = [];
@@ -195,7 +197,8 @@ async function run(plan: EditorsPlan): Promise<void> {
       perSecond: (plan.rate > 0 ? sent : acknowledgedInTime) / elapsed,
       p50: percentile(latencies, 0.5),
       p99: percentile(latencies, 0.99),
-      laterP99: percentile(laterLatencies.length > 0 ? laterLatencies : latencies, 0.99),
+      firstP99: percentile(firstLatencies, 0.99),
+      laterP99: percentile(laterLatencies, 0.99),
       editorsGcMs: gcMs,
     };
     process.send?.({ report });

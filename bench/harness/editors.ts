@@ -30,7 +30,8 @@ export interface EditorsReport {
   /** From sending an update to its arrival at an editor, milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** The same of updates sent after the first second, in which rooms and code are new; of all if there are no later ones. */
+  /** The same of updates sent in the first second, in which rooms and code are new, and of those after it (NaN if none). */
+  readonly firstP99: number;
   readonly laterP99: number;
   /** Pauses of the editors' process for its own garbage collection, which are part of the latencies: milliseconds. */
   readonly editorsGcMs: number;

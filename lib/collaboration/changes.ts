@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { changeTables, type FeedDeps } from "../documents/changes/change-feed.ts";
-import { readAccessStates } from "../documents/live-requests/access-feed.ts";
+import { readLines } from "../documents/live-requests/access-feed.ts";
 import { usersOfExpiredSessions } from "../documents/login/sessions.ts";
 import { SHARDS } from "../documents/tables/changes.ts";
 
@@ -49,6 +49,7 @@ export const changesRecord = z
         z.object({
           id: z.string(),
           documents: z.array(z.string()),
+          access: z.array(z.string()).optional().describe("Those whose link, parent or deletion has changed"),
           relations: z.array(z.tuple([z.string(), z.string()])),
           users: z.array(z.string()).describe("Users whose session or token has ended"),
         }),
@@ -70,9 +71,10 @@ export async function readChanges(
     const rows = await tables.rowsSince(shard, since ?? 0);
     return {
       now: tables.now(),
-      rows: rows.map(({ sk, documents, relations, users = [] }) => ({
+      rows: rows.map(({ sk, documents, access = documents, relations, users = [] }) => ({
         id: sk,
         documents: [...documents],
+        access: [...access],
         relations: relations.map(([user, document]) => [user, document]),
         users: [...users],
       })),
@@ -94,26 +96,23 @@ export const accessStatesBody = z.object({
   documents: z.array(z.string().max(ID_MAX)).min(1).max(DOCUMENTS_MAX),
 });
 
-/** What the access to documents depends on. */
+/** Documents whose access depends on their ancestors. */
 export const accessStatesRecord = z
   .object({
     documents: z.array(
       z.object({
         id: z.string(),
         line: z.array(z.string()).describe("Ids of the document and its ancestors"),
-        fingerprint: z.string().describe("Differs if a link, a parent or a deletion has changed"),
       }),
     ),
   })
   .meta({ id: "CollaborationAccessStates" });
 
-/** Reads what the access to documents depends on; omits those that do not exist. */
+/** Reads the ancestors of documents; omits those that do not exist. */
 export async function listAccessStates(
   deps: FeedDeps,
   { documents }: z.infer<typeof accessStatesBody>,
 ): Promise<z.infer<typeof accessStatesRecord>> {
-  const states = await readAccessStates(deps, [...new Set(documents)]);
-  return {
-    documents: [...states].map(([id, { line, fingerprint }]) => ({ id, line: [...line], fingerprint })),
-  };
+  const lines = await readLines(deps, [...new Set(documents)]);
+  return { documents: [...lines].map(([id, line]) => ({ id, line: [...line] })) };
 }

@@ -4,7 +4,7 @@ import type { BackendStatus } from "../documents/connections/live-connections.ts
 import {
   type AccessChanges,
   type AccessFeed,
-  type AccessState,
+  CHANGE_LAG_MS,
   toAccessChanges,
 } from "../documents/live-requests/access-feed.ts";
 import { SHARDS } from "../documents/tables/changes.ts";
@@ -28,6 +28,7 @@ class KeyRefusedError extends BackendUnavailableError {}
 
 /** The changes of a document service that another process is: one request at a time waits for them, for all rooms. */
 export class HttpAccessFeed implements AccessFeed {
+  readonly lagMs = CHANGE_LAG_MS;
   readonly #options: HttpAccessFeedOptions;
   readonly #feed = new ChangeFeed();
   readonly #closed = new AbortController();
@@ -54,14 +55,14 @@ export class HttpAccessFeed implements AccessFeed {
     return found;
   }
 
-  async statesOf(documents: readonly string[]): Promise<ReadonlyMap<string, AccessState>> {
-    const states = new Map<string, AccessState>();
+  async linesOf(documents: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    const lines = new Map<string, readonly string[]>();
     for (let at = 0; at < documents.length; at += DOCUMENTS_MAX) {
       const body = { documents: documents.slice(at, at + DOCUMENTS_MAX) };
       const found = await this.#send(accessStatesRecord, "POST", "access-states/", { body });
-      for (const { id, ...state } of found.documents) states.set(id, state);
+      for (const { id, line } of found.documents) lines.set(id, line);
     }
-    return states;
+    return lines;
   }
 
   /** Whether the document service responds, and accepts the key. */
@@ -113,7 +114,13 @@ export class HttpAccessFeed implements AccessFeed {
     },
     rowsSince: async (shard, sinceMs) => {
       const { rows = [] } = await this.#read({ shard, since: `${Math.max(0, Math.floor(sinceMs))}` });
-      return rows.map(({ id, ...row }) => ({ pk: shard, sk: id, ...row }));
+      return rows.map(({ id, documents, access = documents, ...row }) => ({
+        pk: shard,
+        sk: id,
+        documents,
+        access,
+        ...row,
+      }));
     },
   };
 

@@ -9,27 +9,33 @@ const NOTHING: AccessChanges = { isReset: false, documents: [], relations: [], u
 let test: TestCollaboration;
 afterEach(() => test.close());
 
-/** A feed that a test writes to; `room` has one ancestor. */
+/** A feed that a test writes to; every document has one ancestor. */
 class FakeFeed implements AccessFeed {
+  readonly lagMs = 0;
   #changes: AccessChanges = NOTHING;
-  #version = 0;
+  #isFailing = false;
   reads = 0;
 
   async read(): Promise<AccessChanges> {
     const changes = this.#changes;
     this.#changes = NOTHING;
     this.reads += 1;
-    return changes;
+    if (!this.#isFailing) return changes;
+    this.#isFailing = false;
+    throw new Error("down");
   }
 
-  async statesOf(documents: readonly string[]) {
-    const fingerprint = `${this.#version}`;
-    return new Map(documents.map((id) => [id, { line: ["the-root", id], fingerprint }]));
+  async linesOf(documents: readonly string[]) {
+    return new Map(documents.map((id) => [id, ["the-root", id]]));
   }
 
   change(changes: Partial<AccessChanges>): void {
-    if (changes.documents !== undefined) this.#version += 1;
     this.#changes = { ...NOTHING, ...changes };
+  }
+
+  /** Loses what the next read would have returned. */
+  fail(): void {
+    this.#isFailing = true;
   }
 
   /** Waits until all changes were read. */
@@ -117,6 +123,64 @@ it("asks for nobody whom a change does not concern", async () => {
   // Whether the session has ended is asked, too.
   await expect.poll(() => test.backend.requests.length).toBe(before + 2);
 });
+
+it("does not ask again for a new client, unless something has changed since it was authorized", async () => {
+  const { feed, clients, room } = await start();
+  const carol = test.backend.add("carol");
+  const first = test.connect("carol", { room });
+  await first.saved();
+  // Whether she may read, and who she is.
+  const asked = (): number =>
+    test.backend.requests.filter(({ headers }) => headers.cookie === "user=carol").length;
+  expect(asked()).toBe(2);
+  await feed.settled();
+  expect(asked()).toBe(2);
+  feed.change({ documents: ["another"], relations: [[carol.id, "another"]] });
+  await feed.settled();
+  expect(asked()).toBe(2);
+  carol.update = false;
+  feed.change({ documents: ["the-root"] });
+  await expect.poll(() => first.provider.authorizedScope).toBe("readonly");
+  expect(clients.ann.provider.authorizedScope).toBe("read-write");
+});
+
+const BETWEEN: readonly {
+  readonly what: string;
+  changes(user: string, room: string): Partial<AccessChanges>;
+}[] = [
+  { what: "the link of an ancestor", changes: () => ({ documents: ["the-root"] }) },
+  { what: "its role", changes: (user, room) => ({ relations: [[user, room]] }) },
+  { what: "its session", changes: (user) => ({ users: [user] }) },
+];
+it.each(BETWEEN.flatMap((one) => [false, true].map((isLost) => ({ ...one, isLost }))))(
+  "notices a change of $what between the authorization of a client and its entry, lost by the feed: $isLost",
+  async ({ changes, isLost }) => {
+    const { feed } = await start();
+    const users = { reading: test.backend.add("dan"), leaving: test.backend.add("eve") };
+    const room = randomUUID();
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const load = test.storage.open.bind(test.storage);
+    test.storage.open = async (document) => {
+      await gate;
+      return load(document);
+    };
+    const clients = { dan: test.connect("dan", { room }), eve: test.connect("eve", { room }) };
+    await expect
+      .poll(() => Object.values(clients).every(({ provider }) => provider.isAuthenticated))
+      .toBe(true);
+    users.reading.update = false;
+    users.leaving.retrieve = false;
+    for (const { id } of Object.values(users)) {
+      feed.change(changes(id, room));
+      if (isLost) feed.fail();
+      await feed.settled();
+    }
+    open();
+    await expect.poll(() => clients.eve.closes[0]).toEqual({ code: 4403, reason: "Access lost" });
+    await expect.poll(() => clients.dan.provider.authorizedScope).toBe("readonly");
+    expect(clients.dan.closes).toEqual([]);
+  },
+);
 
 it("closes the sockets of a user whose session has ended, though others may read without one", async () => {
   const { feed, clients } = await start();

@@ -73,8 +73,9 @@ function rightsOf(user: Pick<FakeUser, "retrieve" | "update"> | undefined): Back
 }
 
 const SILENT_FEED: AccessFeed = {
+  lagMs: 0,
   read: async () => ({ isReset: false, documents: [], relations: [], users: [] }),
-  statesOf: async () => new Map(),
+  linesOf: async () => new Map(),
 };
 
 /** Follows the changes of a feed, for tests. */

@@ -82,6 +82,7 @@ interface AuthenticatedEvent extends ProxyEvent {
     readonly route: unknown;
     readonly headers: Record<string, string>;
     readonly principal: Principal | undefined;
+    readonly receivedAt: number;
   };
 }
 
@@ -109,12 +110,13 @@ export function toHandler<P, Q, B, R, D>(
     context?.weft === undefined ? open() : (context.weft as D & HttpDeps);
   const runtime = lambdaRuntime();
   const authenticate: Handler["authenticate"] = async (event: AuthenticatedEvent, context) => {
+    const receivedAt = performance.now();
     const opened = depsOf(context);
     const deps = opened instanceof Promise ? await opened : opened;
     const headers = lowerCaseHeaders(event);
     try {
       const principal = await authenticateRequest(route, { method: event.httpMethod, headers }, deps);
-      event[AUTHENTICATED] = { route, headers, principal };
+      event[AUTHENTICATED] = { route, headers, principal, receivedAt };
       return { isAuthenticated: principal !== undefined };
     } catch (thrown) {
       const error = limitFailedAuthentication(route, thrown, event, headers, deps);
@@ -226,6 +228,7 @@ async function respond<P, Q, B, R, D>(
   context: InvocationContext | undefined,
   deps: D & HttpDeps,
 ): Promise<ProxyResult | StreamedResponse> {
+  const startedAt = performance.now();
   const known = event[AUTHENTICATED]?.route === route ? event[AUTHENTICATED] : undefined;
   const headers = known?.headers ?? lowerCaseHeaders(event);
   const requestId = requestIdOf(headers, event, context);
@@ -237,7 +240,9 @@ async function respond<P, Q, B, R, D>(
     if (route.throttle !== undefined)
       deps.throttle.pass(route.throttle, callerKey(principal, event), headers);
     const { publicUrl } = deps;
-    const input = await inputOf(route, { event, headers, requestId, principal, publicUrl }, deps);
+    const receivedAt = known?.receivedAt ?? startedAt;
+    const asked = { event, headers, requestId, principal, receivedAt, publicUrl };
+    const input = await inputOf(route, asked, deps);
     const result = await route.run(input, deps);
     const common = commonHeaders(route.service, requestId);
     if (result instanceof HttpResponse) return toProxyResult(route, result, common);

@@ -63,6 +63,7 @@ export interface RequestContext {
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string;
   readonly principal: Principal | undefined;
+  readonly receivedAt: number;
   readonly publicUrl: string | undefined;
 }
 
@@ -108,11 +109,19 @@ export function readParams<Params>(
   return { params: params as Params, request: requestInfo(context) };
 }
 
-const requestInfo = ({ event, headers, requestId, principal, publicUrl }: RequestContext): RequestInfo => ({
+const requestInfo = ({
+  event,
+  headers,
+  requestId,
+  principal,
+  receivedAt,
+  publicUrl,
+}: RequestContext): RequestInfo => ({
   requestId,
   method: event.httpMethod,
   path: event.path,
   principal,
+  receivedAt,
   headers,
   clientAddress: event.requestContext?.identity?.sourceIp ?? "",
   address: () => addressOf(event, headers, publicUrl),

@@ -57,6 +57,8 @@ export interface RequestInfo {
   /** The requested path from the gateway's root, without the query. */
   readonly path: string;
   readonly principal: Principal | undefined;
+  /** A time before its caller was authenticated, milliseconds of `performance.now()`. */
+  readonly receivedAt: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The IP address of the client, as the gateway saw it; empty if unknown. */

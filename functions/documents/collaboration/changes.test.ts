@@ -73,21 +73,36 @@ it("is followed by a feed that misses nothing while the document service does no
 
 const isReset = (changes: AccessChanges | "failed"): boolean => changes !== "failed" && changes.isReset;
 
-it("tells what the access to documents depends on", async () => {
+it("tells the ancestors of documents", async () => {
   const child = (await gateway.request("POST", `/documents/${id}/children/`, { body: {} })).body.id;
-  const read = async () => (await states([child, id, "none"])).body.documents;
-  const before = await read();
-  expect(before).toEqual([
-    { id: expect.any(String), line: expect.any(Array), fingerprint: expect.any(String) },
-    { id: expect.any(String), line: expect.any(Array), fingerprint: expect.any(String) },
-  ]);
-  expect(before.find((one: { id: string }) => one.id === child).line).toEqual([id, child]);
-  await gateway.request("PATCH", `/documents/${id}/`, { body: { title: "Other" } });
-  expect(await read()).toEqual(before);
+  const { documents } = (await states([child, id, "none"])).body;
+  expect(documents).toHaveLength(2);
+  expect(documents).toEqual(
+    expect.arrayContaining([
+      { id, line: [id] },
+      { id: child, line: [id, child] },
+    ]),
+  );
+});
+
+it("tells changes of access from others", async () => {
+  const child = (await gateway.request("POST", `/documents/${id}/children/`, { body: {} })).body.id;
+  const lastRow = async () => {
+    const shards = [..."0123456789abcdef"].map((shard) => changes({ shard, since: "0" }));
+    const rows = (await Promise.all(shards)).flatMap(({ body }) => body.rows);
+    const { documents, access } = rows.toSorted((one, other) => (one.id < other.id ? 1 : -1))[0];
+    return { documents, access };
+  };
+  await gateway.request("PATCH", `/documents/${child}/`, { body: { title: "Other" } });
+  expect(await lastRow()).toEqual({ documents: [child], access: [] });
   const link = { link_reach: "public", link_role: "reader" };
-  await gateway.request("PUT", `/documents/${id}/link-configuration/`, { body: link });
-  for (const { id: one, fingerprint } of await read())
-    expect(fingerprint).not.toBe(before.find((other: { id: string }) => other.id === one).fingerprint);
+  await gateway.request("PUT", `/documents/${child}/link-configuration/`, { body: link });
+  expect(await lastRow()).toEqual({ documents: [child], access: [child] });
+  const move = { target_document_id: id, position: "right" };
+  await gateway.request("POST", `/documents/${child}/move/`, { body: move });
+  expect(await lastRow()).toMatchObject({ access: [child] });
+  await gateway.request("DELETE", `/documents/${child}/`);
+  expect((await lastRow()).access).toContain(child);
 });
 
 it("is only for the collaboration server", async () => {

@@ -10,8 +10,7 @@ export const route = defineRoute({
   operationId: "listCollaborationAccessStates",
   method: "POST",
   path: "/collaboration/access-states",
-  summary:
-    "List the ancestors of documents, and whether their links or deletion have changed; for a separate collaboration server",
+  summary: "List the ancestors of documents; for a separate collaboration server",
   tag: "Collaboration",
   auth: "required",
   callers: ["service"],

@@ -44,8 +44,9 @@ export const route = defineRoute({
   run: async ({ params: { id }, query, request }, deps: DocumentDeps): Promise<FileResponse> => {
     const access = await readLiveAccess(deps, request, id);
     const check: CheckAccess = async () => {
+      const receivedAt = performance.now();
       const principal = await authenticateRequest(route, request, deps);
-      return readLiveAccess(deps, { principal }, id);
+      return readLiveAccess(deps, { principal, receivedAt }, id);
     };
     const { state_vector: stateVector, awareness_tag: awarenessTag, wait = 0 } = query;
     const caller = callerOf(request);

@@ -19,6 +19,9 @@ const LISTED = new Set([
   "order",
 ]);
 
+/** Attributes that the access to a document and to those below it depends on. */
+const ACCESS = new Set(["link_reach", "link_role", "creator", "deleted_at", "parent", "pending_move"]);
+
 /** The most writes of a change row. */
 export const CHANGE_ROW_WRITES_MAX = 2;
 
@@ -28,15 +31,19 @@ export const CHANGE_ROW_WRITES_MAX = 2;
  */
 export function withChangeRow(deps: ChangeDeps, writes: readonly Write[]): readonly Write[] {
   const documents = new Set<string>();
+  const access = new Set<string>();
   const relations: [string, string][] = [];
   for (const write of writes) {
     if (write.op === "check") continue;
     const { pk, sk } = write.op === "put" ? write.item : write.key;
     if (write.table.name === relationsTable.name) relations.push([pk, sk]);
-    else if (write.table.name === documentsTable.name && changesLists(write)) documents.add(pk);
+    else if (write.table.name === documentsTable.name && changesAny(write, LISTED)) {
+      documents.add(pk);
+      if (changesAny(write, ACCESS)) access.add(pk);
+    }
   }
   if (documents.size === 0 && relations.length === 0) return writes;
-  return [...writes, ...changeRow(deps, { documents: [...documents], relations })];
+  return [...writes, ...changeRow(deps, { documents: [...documents], access: [...access], relations })];
 }
 
 /** The change row of a transaction that ends a session or token of a user, so that open connections are closed. */
@@ -58,8 +65,8 @@ function changeRow({ ids, tables }: ChangeDeps, changed: Omit<ChangeRow, "pk" | 
   ];
 }
 
-function changesLists(write: Write): boolean {
+function changesAny(write: Write, attributes: ReadonlySet<string>): boolean {
   if (write.op !== "update") return true;
   const { set = {}, setIfMissing = {}, remove = [] } = write.change;
-  return [...Object.keys(set), ...Object.keys(setIfMissing), ...remove].some((name) => LISTED.has(name));
+  return [...Object.keys(set), ...Object.keys(setIfMissing), ...remove].some((name) => attributes.has(name));
 }

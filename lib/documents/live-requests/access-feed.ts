@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { type ChangeBatch, ChangeFeed, changeTables, type FeedDeps } from "../changes/change-feed.ts";
 import { usersOfExpiredSessions } from "../login/sessions.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
@@ -8,7 +7,7 @@ import { ancestorsAndSelf, idsOf, resolveAllAncestors } from "../tree/ancestors.
 export interface AccessChanges {
   /** Everything may have changed. */
   readonly isReset: boolean;
-  /** Changed documents. */
+  /** Documents whose link, parent or deletion has changed. */
   readonly documents: readonly string[];
   /** Users whose role on a document has changed. */
   readonly relations: readonly (readonly [user: string, document: string])[];
@@ -16,20 +15,17 @@ export interface AccessChanges {
   readonly users: readonly string[];
 }
 
-/** What the access to a document depends on, besides the roles of users. */
-export interface AccessState {
-  /** Ids of the document and its ancestors. */
-  readonly line: readonly string[];
-  /** Differs if a link, a parent or a deletion has changed. */
-  readonly fingerprint: string;
-}
-
 /** Reads changes that concern access, by any process. */
 export interface AccessFeed {
+  /** For how long after a read that reports a change other reads may not see all of it yet, milliseconds. */
+  readonly lagMs: number;
   read(): Promise<AccessChanges>;
-  /** Omits documents that do not exist. */
-  statesOf(documents: readonly string[]): Promise<ReadonlyMap<string, AccessState>>;
+  /** Ids of documents and their ancestors, by document. Omits documents that do not exist. */
+  linesOf(documents: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
 }
+
+/** The lag where the writes of a transaction may become visible one by one, milliseconds. */
+export const CHANGE_LAG_MS = 2_000;
 
 /** Time between two reads of sessions that have expired, milliseconds. */
 const EXPIRED_MS = 500;
@@ -48,8 +44,9 @@ export function accessFeed(deps: FeedDeps): AccessFeed {
     return users;
   };
   return {
+    lagMs: deps.tables.partitionLimits === true ? CHANGE_LAG_MS : 0,
     read: async () => toAccessChanges(await feed.read(changeTables(deps)), await readExpired()),
-    statesOf: (documents) => readAccessStates(deps, documents),
+    linesOf: (documents) => readLines(deps, documents),
   };
 }
 
@@ -59,30 +56,17 @@ export const toAccessChanges = (
   expired: readonly string[],
 ): AccessChanges => ({
   isReset,
-  documents: rows.flatMap(({ documents }) => documents),
+  documents: rows.flatMap(({ documents, access = documents }) => access),
   relations: rows.flatMap(({ relations }) => relations),
   users: [...expired, ...rows.flatMap(({ users = [] }) => users)],
 });
 
-/** Reads what the access to documents depends on. */
-export async function readAccessStates(
+/** Reads the ids of documents and their ancestors. */
+export async function readLines(
   deps: FeedDeps,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, AccessState>> {
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const documents = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
   const nodes = await resolveAllAncestors(deps, documents);
-  return new Map(
-    nodes.map((node) => {
-      const line = ancestorsAndSelf(node);
-      const state = line.map(({ id, link_reach, link_role, deleted_at, pending_move = null }) => [
-        id,
-        link_reach,
-        link_role,
-        deleted_at,
-        pending_move,
-      ]);
-      const fingerprint = hash("sha256", JSON.stringify(state), "base64url");
-      return [node.document.id, { line: idsOf(line), fingerprint }];
-    }),
-  );
+  return new Map(nodes.map((node) => [node.document.id, idsOf(ancestorsAndSelf(node))]));
 }

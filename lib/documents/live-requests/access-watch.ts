@@ -1,14 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Log } from "../../platform/log.ts";
-import type { AccessChanges, AccessFeed, AccessState } from "./access-feed.ts";
+import type { AccessFeed } from "./access-feed.ts";
+import { type Authorized, RecentChanges, usersOn } from "./recent-changes.ts";
 
 /** An open connection, or a request in progress, whose access is watched. */
-export interface Watched {
+export interface Watched extends Authorized {
   readonly document: string;
-  /** Id of the user; undefined if anonymous. */
-  readonly user: string | undefined;
-  /** A time before the access was read, milliseconds of `performance.now()`. */
-  readonly authorizedAt: number;
   /** Reads the access again, and applies it. If it rejects, it is called again. */
   check(): Promise<void>;
 }
@@ -32,13 +29,12 @@ const CHECKS_MAX = 16;
 /** The connections of a document. */
 class WatchedDocument {
   readonly connections = new Set<Watched>();
-  /** Connections that need no check because they are new. */
+  /** Connections that were there at the last read. */
   readonly seen = new WeakSet<Watched>();
-  /** Undefined if it is not known, so that all must be checked. */
-  state: AccessState | undefined;
-  /** When all connections were checked, and when access last changed, milliseconds of `performance.now()`. */
-  checkedAt = Number.NEGATIVE_INFINITY;
-  changedAt = Number.NEGATIVE_INFINITY;
+  /** Ids of the document and its ancestors; undefined until they are read. */
+  line: readonly string[] | undefined;
+  /** The access of each connection was read after this time, milliseconds of `performance.now()`. */
+  checkedAt = Number.POSITIVE_INFINITY;
 }
 
 /**
@@ -49,8 +45,7 @@ export class AccessWatch {
   readonly #options: AccessWatchOptions;
   readonly #documents = new Map<string, WatchedDocument>();
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the last read has succeeded: else changes may have been missed. */
-  #isCurrent = false;
+  readonly #recent = new RecentChanges();
   #hasFailed = false;
   #isClosed = false;
 
@@ -64,6 +59,7 @@ export class AccessWatch {
     const of = this.#documents.get(document) ?? new WatchedDocument();
     this.#documents.set(document, of);
     of.connections.add(connection);
+    of.checkedAt = Math.min(of.checkedAt, connection.authorizedAt);
     this.#start();
     return () => {
       of.connections.delete(connection);
@@ -87,16 +83,14 @@ export class AccessWatch {
   async #run(): Promise<void> {
     this.#hasFailed = false;
     try {
-      const affected = await this.#readAffected();
-      this.#isCurrent = true;
-      await this.#checkAll(affected);
+      await this.#checkAll(await this.#readAffected());
     } catch (error) {
-      this.#isCurrent = false;
+      this.#recent.forget();
       this.#fail(error);
     }
     this.#timer = undefined;
     if (this.#documents.size > 0) this.#start();
-    else this.#isCurrent = false;
+    else this.#recent.forget();
   }
 
   #fail(error: unknown): void {
@@ -105,34 +99,32 @@ export class AccessWatch {
     this.#hasFailed = true;
   }
 
-  /** The connections that the changes since the last read may concern. */
+  /** The connections that the changes since the last read, or since their authorization, may concern. */
   async #readAffected(): Promise<Watched[]> {
     const { feed, limits } = this.#options;
     const changes = await feed.read();
-    const isReset = changes.isReset || !this.#isCurrent;
-    const changed = new Set(changes.documents);
     const now = performance.now();
-    const isDue = (of: WatchedDocument): boolean =>
-      isReset || of.state === undefined || now - of.checkedAt > limits.recheckMs;
-    const isTouched = (of: WatchedDocument): boolean =>
-      isDue(of) || of.state?.line.some((id) => changed.has(id)) === true;
+    const isComplete = this.#recent.note(changes, now);
+    const changed = new Set(changes.documents);
     const documents = [...this.#documents];
-    const touched = documents.flatMap(([id, of]) => (isTouched(of) ? [id] : []));
-    const states = touched.length === 0 ? new Map<string, AccessState>() : await feed.statesOf(touched);
+    const affected = new Set(
+      documents.flatMap(([, of]) => {
+        const isDue = !isComplete || now - of.checkedAt > limits.recheckMs;
+        return isDue || of.line?.some((id) => changed.has(id)) === true ? [of] : [];
+      }),
+    );
+    const unknown = documents.flatMap(([id, of]) => (affected.has(of) || of.line === undefined ? [id] : []));
+    const lines = unknown.length === 0 ? new Map<string, readonly string[]>() : await feed.linesOf(unknown);
     return documents.flatMap(([id, of]) => {
-      const before = isTouched(of) ? undefined : of.state;
-      const state = before ?? states.get(id) ?? { line: [id], fingerprint: "" };
-      const isChanged = isDue(of) || state.fingerprint !== of.state?.fingerprint;
-      const users = usersOn(state.line, changes);
-      of.state = state;
-      if (isChanged) of.checkedAt = now;
-      if (isChanged || users.size > 0) of.changedAt = now;
+      const line = lines.get(id) ?? of.line ?? [id];
+      of.line = line;
+      if (affected.has(of)) of.checkedAt = now;
+      const users = usersOn(line, changes);
       return [...of.connections].filter((connection) => {
         const isNew = !of.seen.has(connection);
         of.seen.add(connection);
-        // Access may have changed before the connection was watched.
-        const isLate = isNew && connection.authorizedAt <= of.changedAt;
-        return isChanged || isLate || users.has(connection.user ?? "");
+        if (affected.has(of) || users.has(connection.user ?? "")) return true;
+        return isNew && this.#recent.mayConcern(connection, line, feed.lagMs);
       });
     });
   }
@@ -157,15 +149,8 @@ export class AccessWatch {
       await connection.check();
     } catch (error) {
       // Nothing is known: all connections of the document are checked again.
-      of.state = undefined;
+      of.checkedAt = Number.NEGATIVE_INFINITY;
       this.#fail(error);
     }
   }
-}
-
-/** Users whose access to a document of this line may have changed. */
-function usersOn(line: readonly string[], { relations, users }: AccessChanges): ReadonlySet<string> {
-  const documents = new Set(line);
-  const related = relations.filter(([, document]) => documents.has(document)).map(([user]) => user);
-  return new Set([...users, ...related]);
 }

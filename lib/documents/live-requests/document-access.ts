@@ -1,3 +1,4 @@
+import type { RequestInfo } from "../../http/route.ts";
 import type { Ability } from "../access/abilities.ts";
 import {
   type AuthorizationDeps,
@@ -29,11 +30,10 @@ export async function authorizeLive(
 /** The access of a request that reads a document's updates. Throws as `authorizeLive` and `resolveViewer`. */
 export async function readLiveAccess(
   deps: AuthorizationDeps & ViewerDeps,
-  request: Parameters<typeof resolveViewer>[1],
+  request: Pick<RequestInfo, "principal" | "receivedAt">,
   id: string,
 ): Promise<LiveAccess> {
-  const readAt = performance.now();
   const viewer = await resolveViewer(deps, request);
   const { abilities } = await authorizeLive(deps, viewer, id, "content_retrieve");
-  return { canEdit: abilities.content_patch, user: viewer?.id, readAt };
+  return { canEdit: abilities.content_patch, user: viewer?.id, readAt: request.receivedAt };
 }

@@ -6,7 +6,7 @@ export interface LiveAccess {
   readonly canEdit: boolean;
   /** Id of the user; undefined if anonymous. */
   readonly user: string | undefined;
-  /** A time before it was read, milliseconds of `performance.now()`. */
+  /** A time before the caller was authenticated and it was read, milliseconds of `performance.now()`. */
   readonly readAt: number;
 }
 

@@ -4,6 +4,8 @@ import type { Key, TableSpec, Tables } from "../../platform/tables.ts";
 export interface ChangeRow extends Key {
   /** Ids of changed documents. */
   readonly documents: readonly string[];
+  /** Those whose link, parent or deletion has changed. Missing in rows of earlier versions: it may be all of them. */
+  readonly access?: readonly string[];
   /** Changed relations. */
   readonly relations: readonly (readonly [user: string, document: string])[];
   /** Ids of users whose sessions or tokens were ended; missing if there are none. */

@@ -26,6 +26,7 @@ const request = {
   method: "POST",
   path: "/",
   principal: undefined,
+  receivedAt: 0,
   headers: {},
   clientAddress: "",
   address: () => "",
