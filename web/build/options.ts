@@ -16,7 +16,10 @@ export const viteOptions = {
   resolve: {
     dedupe: ["react", "react-dom", "yjs", "y-protocols"],
     // React has had this hook since version 18.
-    alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: "react" }],
+    alias: [
+      { find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: "react" },
+      { find: /^react-i18next$/, replacement: `${WEB}i18n/use-translation.ts` },
+    ],
   },
 } satisfies InlineConfig;
 

@@ -28,15 +28,15 @@ function pageSize(entries: readonly string[]): number {
 
 const textsOf = (...groups: readonly string[]): string[] => groups.map((group) => `i18n/en/${group}.json`);
 
-/** The tree of documents and the import of files, which are loaded after the page. */
-const SIDE = ["side", ...textsOf("tree", "transfer")];
+/** The tree of documents, the import of files and the theme of the operator, which are loaded after the page. */
+const SIDE = ["side", "side-en"];
 
 it.each([
   ["the list of documents", 130, ["pages/documents/documents-page.tsx", ...textsOf("documents")]],
   [
     "the same with all that is loaded after it",
-    142,
-    [...SIDE, "pages/documents/documents-page.tsx", "footer", ...textsOf("documents")],
+    141,
+    [...SIDE, "pages/documents/documents-page.tsx", ...textsOf("documents")],
   ],
   ["the list of runs", 135, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
   ["a document", 401, ["editor", ...textsOf("document")]],

@@ -8,11 +8,27 @@ const DAY_MS = 24 * HOUR_MS;
 /** From this age on, the date is shorter than the number of days. */
 const RELATIVE_MAX_MS = 7 * DAY_MS;
 
+/** Formats by language: to create one takes longer than to use it. */
+function formats<Format>(create: (language: string) => Format): (language: string) => Format {
+  const created = new Map<string, Format>();
+  return (language) => {
+    const known = created.get(language) ?? create(language);
+    created.set(language, known);
+    return known;
+  };
+}
+
+const relativeFormat = formats((language) => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
+const dateFormat = formats((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }));
+const exactFormat = formats(
+  (language) => new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "medium" }),
+);
+const decimalFormat = formats((language) => new Intl.NumberFormat(language, { maximumFractionDigits: 1 }));
+
 /** Such as "3 minutes ago"; the date from a week on. */
 export function relativeTime(time: number, now: number, language: string): string {
   const age = now - time;
-  if (Math.abs(age) >= RELATIVE_MAX_MS)
-    return new Date(time).toLocaleDateString(language, { dateStyle: "medium" });
+  if (Math.abs(age) >= RELATIVE_MAX_MS) return dateFormat(language).format(time);
   const [unit, length] =
     Math.abs(age) < MINUTE_MS
       ? (["second", SECOND_MS] as const)
@@ -21,7 +37,7 @@ export function relativeTime(time: number, now: number, language: string): strin
         : Math.abs(age) < DAY_MS
           ? (["hour", HOUR_MS] as const)
           : (["day", DAY_MS] as const);
-  return new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(-Math.round(age / length), unit);
+  return relativeFormat(language).format(-Math.round(age / length), unit);
 }
 
 interface TimeProps {
@@ -34,9 +50,8 @@ export function Time({ value }: TimeProps): ReactNode {
   const { t, i18n } = useTranslation();
   if (value === null || value === "") return <span data-time>{t("time.never")}</span>;
   const time = Date.parse(value);
-  const exact = new Date(time).toLocaleString(i18n.language, { dateStyle: "full", timeStyle: "medium" });
   return (
-    <time dateTime={value} title={exact}>
+    <time dateTime={value} title={exactFormat(i18n.language).format(time)}>
       {relativeTime(time, Date.now(), i18n.language)}
     </time>
   );
@@ -67,9 +82,8 @@ const PADDED = 2;
 
 /** Such as `340 ms`, `1.2 s`, `3 m 04 s`, `2 h 05 m`. */
 export function formatDuration(ms: number, language: string): string {
-  const decimal = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE_MS) return `${decimal.format(ms / SECOND_MS)} s`;
+  if (ms < MINUTE_MS) return `${decimalFormat(language).format(ms / SECOND_MS)} s`;
   const pad = (value: number): string => String(Math.floor(value)).padStart(PADDED, "0");
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} m ${pad((ms % MINUTE_MS) / SECOND_MS)} s`;
   return `${Math.floor(ms / HOUR_MS)} h ${pad((ms % HOUR_MS) / MINUTE_MS)} m`;

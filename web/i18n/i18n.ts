@@ -1,5 +1,4 @@
 import i18next from "i18next";
-import { initReactI18next } from "react-i18next";
 import shell from "./en/shell.json";
 import {
   hasChosenLanguage,
@@ -53,7 +52,7 @@ async function loadGroup(language: string, group: TextGroup): Promise<void> {
 
 /** Must resolve before the first text is shown. */
 export async function startTranslations(): Promise<void> {
-  await i18next.use(initReactI18next).init({
+  await i18next.init({
     resources: { en: { [NAMESPACE]: shell } },
     lng: "en",
     fallbackLng: "en",

@@ -1,6 +1,6 @@
 import { useDisclosure } from "@mantine/hooks";
 import { IconDots } from "@tabler/icons-react";
-import { type ReactNode, useRef, useState } from "react";
+import { memo, type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import type { Document } from "../../api/documents.ts";
@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** What can be done with a document, at the end of its bar. */
-export function DocumentActions({ document }: Props): ReactNode {
+export const DocumentActions = memo(function DocumentActions({ document }: Props): ReactNode {
   const { t } = useTranslation();
   const button = useRef<HTMLButtonElement>(null);
   const [, navigate] = useLocation();
@@ -46,4 +46,4 @@ export function DocumentActions({ document }: Props): ReactNode {
       {isShared && <ShareDialog document={document} onClose={shared.close} />}
     </>
   );
-}
+});

@@ -2,8 +2,9 @@ import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import type { Awareness } from "y-protocols/awareness";
+import type { WeftProvider } from "../../../client/collaboration/weft-provider.ts";
 import classes from "./document.module.css";
-import { type Participant, participantsOf } from "./participants.ts";
+import { onOthers, type Participant, participantsOf } from "./participants.ts";
 import { SaveState } from "./save-state.tsx";
 import type { CollaborationState } from "./use-collaboration.ts";
 import type { TitleState } from "./use-title.ts";
@@ -13,15 +14,15 @@ const SHOWN_MAX = 4;
 interface Props {
   readonly state: CollaborationState | undefined;
   readonly title: TitleState;
-  readonly awareness: Awareness | undefined;
+  readonly provider: WeftProvider | undefined;
   /** What can be done with the document. */
   readonly children?: ReactNode;
 }
 
 /** The way back, who is here, and whether everything is saved. */
-export function DocumentBar({ state, title, awareness, children }: Props): ReactNode {
+export function DocumentBar({ state, title, provider, children }: Props): ReactNode {
   const { t } = useTranslation();
-  const participants = useParticipants(awareness);
+  const participants = useParticipants(provider?.awareness);
   const shown = participants.slice(0, SHOWN_MAX);
   return (
     <div className={classes.bar}>
@@ -41,7 +42,7 @@ export function DocumentBar({ state, title, awareness, children }: Props): React
           {participants.length > SHOWN_MAX && <li>+{participants.length - SHOWN_MAX}</li>}
         </ul>
       )}
-      <SaveState state={state} title={title} />
+      <SaveState state={state} provider={provider} title={title} />
       {children}
     </div>
   );
@@ -53,8 +54,7 @@ function useParticipants(awareness: Awareness | undefined): readonly Participant
     if (awareness === undefined) return;
     const update = (): void => setParticipants(participantsOf(awareness));
     update();
-    awareness.on("change", update);
-    return () => awareness.off("change", update);
+    return onOthers(awareness, update);
   }, [awareness]);
   return participants;
 }

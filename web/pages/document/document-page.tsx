@@ -141,7 +141,6 @@ function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProp
   const canEdit = document.abilities.partial_update;
   const client = useQueryClient();
   const isForbidden = collaboration?.state.isForbidden === true;
-  useLeaveWarning(!title.isSaved || (collaboration?.state.unsynced ?? 0) > 0);
   useEffect(() => {
     // Nothing else on the page may show the document, either.
     if (!isForbidden) return;
@@ -154,7 +153,7 @@ function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProp
   return (
     <div className={classes.layout} data-panel={panel.name}>
       <div>
-        <DocumentBar state={collaboration?.state} title={title} awareness={collaboration?.provider.awareness}>
+        <DocumentBar state={collaboration?.state} title={title} provider={collaboration?.provider}>
           {editor !== undefined && <PresentButton document={document} editor={editor.blocks} />}
           <PanelButtons document={document} panel={panel} />
           <DocumentActions document={document} />

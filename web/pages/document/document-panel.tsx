@@ -1,6 +1,6 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { IconHistory, IconList, IconMessage, IconX } from "@tabler/icons-react";
-import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import type * as Y from "yjs";
@@ -49,23 +49,25 @@ export function usePanel(): Panel {
   // The editor keeps the function that it was created with.
   const latest = useRef(show);
   latest.current = show;
-  const startComment = useCallback(() => {
-    setWriting(true);
-    latest.current("comments");
-  }, []);
-  return {
-    name,
-    isWriting,
-    open: (panel, thread) => {
-      setWriting(false);
-      show(panel, thread);
-    },
-    startComment,
-    close: () => {
-      setWriting(false);
-      show(undefined);
-    },
-  };
+  return useMemo(
+    () => ({
+      name,
+      isWriting,
+      open: (panel, thread) => {
+        setWriting(false);
+        latest.current(panel, thread);
+      },
+      startComment: () => {
+        setWriting(true);
+        latest.current("comments");
+      },
+      close: () => {
+        setWriting(false);
+        latest.current(undefined);
+      },
+    }),
+    [name, isWriting],
+  );
 }
 
 const isAllowed = (name: PanelName, { comment, versions_list }: Document["abilities"]): boolean =>
@@ -77,7 +79,7 @@ interface ButtonsProps {
 }
 
 /** Buttons that open and close the panels. */
-export function PanelButtons({ document, panel }: ButtonsProps): ReactNode {
+export const PanelButtons = memo(function PanelButtons({ document, panel }: ButtonsProps): ReactNode {
   const { t } = useTranslation();
   const { abilities } = document;
   const shown = PANELS.filter((name) => isAllowed(name, abilities));
@@ -96,7 +98,7 @@ export function PanelButtons({ document, panel }: ButtonsProps): ReactNode {
       </IconButton>
     );
   });
-}
+});
 
 interface Props {
   readonly document: Document;
@@ -108,7 +110,13 @@ interface Props {
 }
 
 /** The open panel, and the highlights of commented text. */
-export function DocumentPanel({ document, content, editor, canMark, panel }: Props): ReactNode {
+export const DocumentPanel = memo(function DocumentPanel({
+  document,
+  content,
+  editor,
+  canMark,
+  panel,
+}: Props): ReactNode {
   const { t } = useTranslation();
   const { id, abilities } = document;
   const [parameters] = useQueryParameters();
@@ -169,7 +177,7 @@ export function DocumentPanel({ document, content, editor, canMark, panel }: Pro
       )}
     </aside>
   );
-}
+});
 
 /** A click on commented text opens its thread. */
 function useClicksOnMarks({ open }: Panel, isEnabled: boolean): void {

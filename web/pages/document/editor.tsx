@@ -5,7 +5,7 @@ import "./blocks/colors.css";
 import { CommentMark } from "@blocknote/core/comments";
 import { en, fr } from "@blocknote/core/locales";
 import { useCreateBlockNote } from "@blocknote/react";
-import { type ReactNode, useEffect, useState } from "react";
+import { memo, type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { WeftProvider } from "../../../client/collaboration/weft-provider.ts";
 import type { Document } from "../../api/documents.ts";
@@ -16,7 +16,7 @@ import { loadedUrl, uploadFile } from "./blocks/attachments.ts";
 import { commentsExtension } from "./comments/comments-extension.ts";
 import { type BlockEditor, documentSchema } from "./document-schema.ts";
 import { FRAGMENT } from "./history/document-text.ts";
-import { colorOf } from "./participants.ts";
+import { colorOf, cursorsOfOthers } from "./participants.ts";
 import { PlainText } from "./plain-text.tsx";
 import { unknownNodes } from "./unknown-nodes.ts";
 
@@ -47,7 +47,7 @@ export interface DocumentEditor {
 }
 
 /** The editor, or the text of a document with content that an editor would delete. */
-export function Editor(props: Props): ReactNode {
+export const Editor = memo(function Editor(props: Props): ReactNode {
   const { doc } = props.provider.awareness;
   const [unknown] = useState(() => unknownNodes(doc.getXmlFragment(FRAGMENT), documentSchema));
   return unknown.length === 0 ? (
@@ -55,7 +55,7 @@ export function Editor(props: Props): ReactNode {
   ) : (
     <PlainText content={doc} unknown={unknown} />
   );
-}
+});
 
 /** The block editor, with the cursors of the others. */
 function BlockEditorView({ document, provider, canEdit, onComment, onEditor }: Props): ReactNode {
@@ -70,7 +70,7 @@ function BlockEditorView({ document, provider, canEdit, onComment, onEditor }: P
         name: me === undefined ? "" : nameOf(me),
         color: colorOf(me?.id ?? ""),
       },
-      provider,
+      provider: { awareness: cursorsOfOthers(provider.awareness) },
     },
     dictionary: i18n.language === "fr" ? fr : en,
     domAttributes: { editor: { "aria-label": t("document.editor_label") } },

@@ -46,3 +46,42 @@ export const participantsOf = (awareness: Awareness): readonly Participant[] =>
       },
     ];
   });
+
+/** The clients whose state has changed. */
+interface Changes {
+  readonly added: readonly number[];
+  readonly updated: readonly number[];
+  readonly removed: readonly number[];
+}
+
+/** Calls the listener when others come, go or move their cursor. Returns a function that ends it. */
+export function onOthers(
+  awareness: Awareness,
+  listener: (changes: Changes, origin: unknown) => void,
+): () => void {
+  const filtered = (changes: Changes, origin: unknown): void => {
+    const { added, updated, removed } = changes;
+    if ([...added, ...updated, ...removed].some((id) => id !== awareness.clientID)) listener(changes, origin);
+  };
+  awareness.on("change", filtered);
+  return () => awareness.off("change", filtered);
+}
+
+/**
+ * The awareness as the editor sees it, which draws the cursors of all others again after each change: without those of the
+ * own cursor, which moves with each key.
+ */
+export function cursorsOfOthers(awareness: Awareness): Awareness {
+  const ends = new Map<unknown, () => void>();
+  return Object.assign(Object.create(awareness) as Awareness, {
+    on: (name: string, listener: (...data: unknown[]) => void): void => {
+      if (name === "change") ends.set(listener, onOthers(awareness, listener));
+      else awareness.on(name, listener);
+    },
+    off: (name: string, listener: (...data: unknown[]) => void): void => {
+      if (name !== "change") awareness.off(name, listener);
+      ends.get(listener)?.();
+      ends.delete(listener);
+    },
+  });
+}

@@ -2,8 +2,10 @@ import { IconAlertTriangle, IconCheck, IconCloudOff, IconEye, IconLoader2 } from
 import type { TFunction } from "i18next";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import type { WeftProvider } from "../../../client/collaboration/weft-provider.ts";
+import { useLeaveWarning } from "../../components/use-leave-warning.ts";
 import classes from "./document.module.css";
-import type { CollaborationState } from "./use-collaboration.ts";
+import { type CollaborationState, useUnsynced } from "./use-collaboration.ts";
 import type { TitleState } from "./use-title.ts";
 
 const ICON_SIZE = 16;
@@ -22,51 +24,50 @@ const ICONS = {
 
 interface Props {
   readonly state: CollaborationState | undefined;
+  readonly provider: WeftProvider | undefined;
   readonly title: TitleState;
 }
 
-/** Whether everything that was typed is on the server's disk. */
-export function SaveState({ state, title }: Props): ReactNode {
+/** What is known about what was typed. */
+interface Shown extends Pick<Props, "state" | "title"> {
+  /** Number of changes that are not on the server's disk. */
+  readonly unsynced: number;
+}
+
+/** Whether everything that was typed is on the server's disk. Until it is, the browser asks before it leaves the page. */
+export function SaveState({ state, provider, title }: Props): ReactNode {
   const { t } = useTranslation();
-  const refusal = refusalOf(state, title, t);
-  const accepted = nameOfState(state, title);
+  const unsynced = useUnsynced(provider);
+  const shown: Shown = { state, title, unsynced };
+  useLeaveWarning(!title.isSaved || unsynced > 0);
+  const refusal = refusalOf(shown, t);
+  const accepted = nameOfState(shown);
   const name = refusal === undefined ? accepted : "refused";
   const Icon = ICONS[name];
   return (
     <span role="status" className={classes.save} data-save={name}>
       <Icon size={ICON_SIZE} stroke={2} aria-hidden />
-      {refusal === undefined
-        ? textOfState(accepted, state, title, t)
-        : t("document.refused", { reason: refusal })}
+      {refusal === undefined ? textOfState(accepted, shown, t) : t("document.refused", { reason: refusal })}
     </span>
   );
 }
 
 /** Why something that was typed is not saved, and will not be as it is. */
-function refusalOf(
-  state: CollaborationState | undefined,
-  title: TitleState,
-  t: TFunction,
-): string | undefined {
+function refusalOf({ state, title, unsynced }: Shown, t: TFunction): string | undefined {
   if (state?.refusal !== undefined) return state.refusal;
-  return state?.isReadOnly === true && state.unsynced > 0 ? t("document.rights_lost") : title.refusal;
+  return state?.isReadOnly === true && unsynced > 0 ? t("document.rights_lost") : title.refusal;
 }
 
-function nameOfState(state: CollaborationState | undefined, title: TitleState): SaveStateName {
+function nameOfState({ state, title, unsynced }: Shown): SaveStateName {
   if (state === undefined) return "connecting";
   if (state.status === "offline") return "offline";
-  if (state.unsynced > 0 || !title.isSaved) return "saving";
+  if (unsynced > 0 || !title.isSaved) return "saving";
   if (!state.isSynced || state.status === "connecting") return "connecting";
   return state.isReadOnly ? "view_only" : "saved";
 }
 
-function textOfState(
-  name: SaveStateName,
-  state: CollaborationState | undefined,
-  title: TitleState,
-  t: TFunction,
-): string {
+function textOfState(name: SaveStateName, { title, unsynced }: Shown, t: TFunction): string {
   if (name !== "offline") return t(`document.${name}`);
-  const count = (state?.unsynced ?? 0) + (title.isSaved ? 0 : 1);
+  const count = unsynced + (title.isSaved ? 0 : 1);
   return count === 0 ? t("document.offline") : t("document.offline_unsent", { count });
 }

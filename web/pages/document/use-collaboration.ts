@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import * as Y from "yjs";
 import { type ConnectionStatus, WeftProvider } from "../../../client/collaboration/weft-provider.ts";
 import { csrfHeaders } from "../../api/csrf.ts";
@@ -13,8 +13,6 @@ export interface CollaborationState {
   readonly isSynced: boolean;
   /** Whether the content is shown from the copy on this device until it arrives. */
   readonly isLocal: boolean;
-  /** Number of changes that are not on the server's disk. */
-  readonly unsynced: number;
   readonly isReadOnly: boolean;
   /** Whether the user may no longer read the document. */
   readonly isForbidden: boolean;
@@ -32,7 +30,6 @@ const INITIAL: CollaborationState = {
   status: "connecting",
   isSynced: false,
   isLocal: false,
-  unsynced: 0,
   isReadOnly: false,
   isForbidden: false,
   refusal: undefined,
@@ -44,6 +41,15 @@ interface Options {
   readonly user: string;
   /** The content was replaced as a whole: nothing is synchronized any more. */
   readonly onReplaced: (content: Y.Doc, unsynced: number) => void;
+}
+
+/** Number of changes that are not on the server's disk. It changes with each key, and the rest of the page does not. */
+export function useUnsynced(provider: WeftProvider | undefined): number {
+  const subscribe = useCallback(
+    (listener: () => void) => provider?.on("unsynced", listener) ?? (() => undefined),
+    [provider],
+  );
+  return useSyncExternalStore(subscribe, () => provider?.unsyncedChanges ?? 0);
 }
 
 /**
@@ -89,7 +95,7 @@ export function useCollaboration({ record, user, onReplaced }: Options): Collabo
       });
       provider = connected;
       use(local);
-      change({ isLocal: local !== undefined, unsynced: unsent });
+      change({ isLocal: local !== undefined });
       connected.on("status", (status) => change({ status }));
       connected.on("synced", () => {
         change({ isSynced: true });
@@ -102,10 +108,7 @@ export function useCollaboration({ record, user, onReplaced }: Options): Collabo
           }
         });
       });
-      connected.on("unsynced", (unsynced) => {
-        change({ unsynced });
-        copy.current?.setUnsent(unsynced);
-      });
+      connected.on("unsynced", (unsynced) => copy.current?.setUnsent(unsynced));
       connected.on("refused", (refusal) => change({ refusal }));
       connected.on("permissions", ({ canRead, canEdit }) => {
         change({ isForbidden: !canRead, isReadOnly: !canEdit });

@@ -27,6 +27,9 @@ interface Props {
 export function StepList({ label, className, steps, current, virtual, children }: Props): ReactNode {
   const [, hrefWith] = useQueryParameters();
   const depths = useMemo(() => depthsOf(steps), [steps]);
+  // The addresses differ in one parameter only, and the rows change with each frame while the list is scrolled.
+  const closed = hrefWith({ step: undefined, panel: undefined, tab: undefined });
+  const opened = `${closed}${closed.includes("?") ? "&" : "?"}step=`;
   return (
     <ol className={className} aria-label={label} style={{ height: virtual.getTotalSize() }}>
       {virtual.getVirtualItems().map(({ index, start }) => {
@@ -44,7 +47,7 @@ export function StepList({ label, className, steps, current, virtual, children }
               step,
               depth: depths.get(key) ?? 0,
               isCurrent: key === current,
-              href: hrefWith({ step: key, panel: undefined, tab: undefined }),
+              href: opened + encodeURIComponent(key),
             })}
           </li>
         );

@@ -11,7 +11,7 @@ import type { Schema } from "./schema-completion.ts";
 import classes from "./workflow.module.css";
 
 /** How long the typing must pause before the list of steps is read again, milliseconds. */
-const OUTLINE_MS = 150;
+const OUTLINE_MS = 300;
 
 const UNREADABLE = { valid: false, name: "", kind: "", warnings: [] } as const;
 

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Plan, PlannedStep } from "../../api/workflows.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** The steps in the order of a run; each leads to its line. */
-export function StepList({ steps, current, plan, onSelect }: Props): ReactNode {
+export const StepList = memo(function StepList({ steps, current, plan, onSelect }: Props): ReactNode {
   const { t } = useTranslation();
   if (steps.length === 0) return <EmptyState text={t("workflow.no_steps")} />;
   const planned = new Map(plan?.steps.map((step) => [step.name, step]));
@@ -42,7 +42,7 @@ export function StepList({ steps, current, plan, onSelect }: Props): ReactNode {
       ))}
     </ol>
   );
-}
+});
 
 function Planned({ step }: { readonly step: PlannedStep | undefined }): ReactNode {
   const { t } = useTranslation();

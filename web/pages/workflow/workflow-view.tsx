@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useMemo, useRef, useState } from "react";
+import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
 import { ApiFailure, dataOf } from "../../../client/api.ts";
@@ -117,7 +117,10 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
     () => new Map(plan?.steps.map(({ name: step, will }) => [step, will] as const)),
     [plan],
   );
-  const select = ({ from }: OutlineStep): void => editor.current?.goTo(from);
+  const goTo = useCallback((number: number): void => editor.current?.goTo(number), []);
+  const select = useCallback(({ from }: OutlineStep): void => goTo(from), [goTo]);
+  // The list is not drawn again while the text changes.
+  const current = useMemo(() => stepAt(outline, line), [outline, line]);
   return (
     <div className={classes.page}>
       <PageHeader
@@ -178,7 +181,7 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
             onValidated={setResult}
             onOutline={setOutline}
           />
-          <ProblemList result={result} onLine={(number) => editor.current?.goTo(number)} />
+          <ProblemList result={result} onLine={goTo} />
         </div>
         <aside className={classes.panel} aria-label={t("workflow.panels")}>
           {workflow !== undefined && (
@@ -203,14 +206,14 @@ export function WorkflowView({ workflow, onSaved }: Props): ReactNode {
               {plan !== undefined && (
                 <p className={classes.plan}>{t("workflow.plan", { target: plan.target, revision })}</p>
               )}
-              <StepList steps={outline.steps} current={stepAt(outline, line)} plan={plan} onSelect={select} />
+              <StepList steps={outline.steps} current={current} plan={plan} onSelect={select} />
             </>
           )}
           {panel === "graph" && (
             <StepGraph
               steps={outline.steps}
               isFlow={workflow?.kind === "flow"}
-              current={stepAt(outline, line)}
+              current={current}
               states={planned}
               onSelect={select}
             />

@@ -1,5 +1,5 @@
 import { IconPresentation } from "@tabler/icons-react";
-import { type ReactNode, useEffect, useRef } from "react";
+import { memo, type ReactNode, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import type { Document } from "../../../api/documents.ts";
@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** Shows the document as slides. The address has the number of the slide, from 1. */
-export function PresentButton({ document, editor }: Props): ReactNode {
+export const PresentButton = memo(function PresentButton({ document, editor }: Props): ReactNode {
   const { t } = useTranslation();
   const [, navigate] = useLocation();
   const [parameters, hrefWith, replace] = useQueryParameters();
@@ -50,4 +50,4 @@ export function PresentButton({ document, editor }: Props): ReactNode {
       )}
     </>
   );
-}
+});
