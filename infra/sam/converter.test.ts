@@ -55,7 +55,6 @@ it("converts without installed packages, as a server's converter process does, w
   expect(await handler(edit, { weft: { blobs } })).toEqual({ ok: true });
   expect(Buffer.from((await blobs.get(outputBlob("edit"))) ?? []).toString("latin1")).toContain("appended");
   expect(await converted("yjs", "json", "not a state")).toBeUndefined();
-  await expect(handler({ id: "nothing", from: "plain", to: "json" })).rejects.toThrow(
-    "content to convert is missing",
-  );
+  const missing = { id: "nothing", from: "plain", to: "json" };
+  await expect(handler(missing, { weft: { blobs } })).rejects.toThrow("content to convert is missing");
 }, 60_000);
