@@ -40,7 +40,9 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
       location.assign(LOGOUT);
     });
   const askToLogOut = async (): Promise<void> => {
-    const found = { documents: await countUnsent().catch(() => 0), workflows: countDrafts(me.id) };
+    // Where the number cannot be read, any copy may have some.
+    const documents = await countUnsent().catch(async () => (await listCopies()).length);
+    const found = { documents, workflows: countDrafts(me.id) };
     if (found.documents + found.workflows === 0) logOut();
     else setLost(found);
   };
