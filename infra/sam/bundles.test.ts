@@ -9,16 +9,11 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Deps } from "../../lib/app/compose.ts";
-import type {
-  Handler,
-  LambdaRuntime,
-  ProxyResult,
-  ResponseHead,
-  StreamHandler,
-} from "../../lib/http/handler.ts";
+import type { ProxyResult, StreamHandler } from "../../lib/http/handler.ts";
 import type { ProxyEvent } from "../../lib/http/request.ts";
 import { PRODUCT_VERSION } from "../../lib/product-version.ts";
 import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";
+import { stubLambdaRuntime } from "../../lib/testing/test-lambda-runtime.ts";
 import { collectPages, readLog, storeWorkflow } from "../../lib/testing/test-workflows.ts";
 import { releaseOf } from "../../lib/upgrades/releases.ts";
 import { listDeadLetters } from "../../lib/workflows/dead-letters/dead-letters.ts";
@@ -192,18 +187,7 @@ describe("a built bundle", () => {
   });
 
   it("streams a response through the runtime of Lambda", async () => {
-    const heads: ResponseHead[] = [];
-    const runtime: LambdaRuntime = {
-      streamifyResponse: (stream) => stream as unknown as Handler,
-      HttpResponseStream: {
-        from: (out, head) => {
-          heads.push(head);
-          return out;
-        },
-      },
-    };
-    vi.stubGlobal("awslambda", runtime);
-    onTestFinished(() => void vi.unstubAllGlobals());
+    const heads = stubLambdaRuntime();
     const found = await buildOf("ExportAssetsFunction");
     const outdir = join(folder, found.logicalId);
     await bundle(found, outdir);

@@ -96,7 +96,7 @@ export const accessStatesBody = z.object({
   documents: z.array(z.string().max(ID_MAX)).min(1).max(DOCUMENTS_MAX),
 });
 
-/** Documents whose access depends on their ancestors. */
+/** Documents with their ancestors, on which the access to them depends. */
 export const accessStatesRecord = z
   .object({
     documents: z.array(

@@ -1,25 +1,15 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
+import { stubLambdaRuntime } from "../testing/test-lambda-runtime.ts";
 import { toDispatcher } from "./dispatcher.ts";
-import type { Handler, LambdaRuntime, ResponseHead, ResponseStream, StreamHandler } from "./handler.ts";
+import type { Handler, ResponseHead, ResponseStream, StreamHandler } from "./handler.ts";
 import type { ProxyEvent } from "./request.ts";
 
-const heads: ResponseHead[] = [];
+let heads: readonly ResponseHead[];
 beforeEach(() => {
-  heads.length = 0;
-  const runtime: LambdaRuntime = {
-    streamifyResponse: (handler) => handler as unknown as Handler,
-    HttpResponseStream: {
-      from: (stream, head) => {
-        heads.push(head);
-        return stream;
-      },
-    },
-  };
-  vi.stubGlobal("awslambda", runtime);
+  heads = stubLambdaRuntime();
 });
-afterEach(() => void vi.unstubAllGlobals());
 
 const event = (httpMethod: string): ProxyEvent => ({
   httpMethod,

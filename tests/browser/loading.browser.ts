@@ -132,7 +132,7 @@ it("a part whose code cannot be loaded leaves the page as it is, and is loaded w
   await page.close();
 });
 
-it("a part that the server has no more says that there is a new version, which a reload brings", async () => {
+it("a notice says that there is a new version if the server no longer has a file, and a reload loads it", async () => {
   const id = await createDocument("With a new version");
   const { page } = await open(`/d/${id}`, (opened) =>
     opened.locator('main [contenteditable="true"]').last().waitFor(),

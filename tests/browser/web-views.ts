@@ -88,7 +88,7 @@ const failReads: Steps = async (page) => {
 };
 const disconnect: Steps = (page) => page.context().setOffline(true);
 const waitForNotice: Steps = (page) => page.getByText("This device is offline.").waitFor();
-/** A page notices that there is no connection when it reads something. */
+/** Opens another list: the page shows that it is offline after a failed request. */
 const readFailed: Steps = (page) =>
   page.getByRole("main").getByRole("link", { name: "Failed", exact: true }).first().click();
 const connect: Steps = (page) => page.context().setOffline(false);

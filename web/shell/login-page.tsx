@@ -44,8 +44,6 @@ export function LoginPage({ isHome = false }: Props): ReactNode {
   );
 }
 
-/** Whether the server has no identity provider. */
-
 function LoginForm(): ReactNode {
   const { t } = useTranslation();
   const login = useMutation({ mutationFn: () => beginLogin() });
@@ -55,6 +53,7 @@ function LoginForm(): ReactNode {
         {t("login.button")}
       </Button>
       <p role="alert" className={classes.failure}>
+        {/* Without an identity provider, the endpoint does not exist. */}
         {login.isError && (isNotFound(login.error) ? t("login.no_provider") : messageOf(login.error, t))}
       </p>
       <p>{t("login.link")}</p>
