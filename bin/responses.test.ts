@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -406,6 +407,25 @@ describe("weft run", () => {
       error: "weft: This server does not support dry runs.\nNothing was started.\n",
     });
     expect(requests().filter((line) => line.startsWith("POST"))).toHaveLength(1);
+  });
+
+  test("cancels the run that a request starts if Ctrl-C comes before its response", async () => {
+    const times = { created_at: "2026-01-01T00:00:00Z", started_at: null, completed_at: null };
+    let isCancelled = false;
+    let child: ChildProcess | undefined;
+    respond = ({ line }) => {
+      if (line.includes("/workflows/")) return workflow;
+      if (line.includes("/stream")) return undefined;
+      if (line.startsWith("DELETE")) isCancelled = true;
+      if (line.startsWith("POST")) child?.kill("SIGINT");
+      const status = isCancelled ? "cancelled" : "running";
+      return { body: { run_id: "r", data: { run_id: "r", status, error_message: "", ...times } } };
+    };
+    const args = ["run", "scan", "--json", "--url", stub.url, "--token", "t0ken"];
+    const started = startCommand(args, { cwd: folder });
+    child = started.child;
+    expect(await started.ended).toMatchObject({ code: 130, error: expect.stringContaining("Cancelling") });
+    expect(requests()).toContain("DELETE /automation/runs/r");
   });
 });
 

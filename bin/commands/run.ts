@@ -171,21 +171,32 @@ async function runOnce(
   { connection, body, isTemporary = false }: RunTask,
   { isQuiet, output, detach }: RunOptions & { readonly isQuiet: boolean },
 ): Promise<void> {
-  const started = await dataOf(connection.api.POST("/automation/runs", { body }));
-  const ids = started.run_ids ?? [started.run_id];
   if (detach === true) {
-    terminal.out(isQuiet ? `${JSON.stringify(started)}\n` : ids.map((id) => `${id}\n`).join(""));
+    const started = await startRuns(connection, body);
+    terminal.out(
+      isQuiet
+        ? `${JSON.stringify(started)}\n`
+        : idsOf(started)
+            .map((id) => `${id}\n`)
+            .join(""),
+    );
     return;
   }
-  if (!isQuiet) terminal.out(`${name}  ${ids.length === 1 ? `run ${ids[0]}` : `${ids.length} runs`}\n`);
+  let ids: readonly string[] = [];
+  let isInterrupted = false;
+  // Before the request: a run that it starts is cancelled as well if Ctrl-C comes before its response.
   const removeHandlers = onInterrupt(
     () => {
+      isInterrupted = true;
       terminal.error("Cancelling the run; press Ctrl-C again to exit immediately.\n");
       void cancelAll(connection, ids);
     },
     () => {},
   );
   try {
+    ids = idsOf(await startRuns(connection, body));
+    if (isInterrupted) void cancelAll(connection, ids);
+    if (!isQuiet) terminal.out(`${name}  ${ids.length === 1 ? `run ${ids[0]}` : `${ids.length} runs`}\n`);
     const runs = await followRuns(connection, ids, { isQuiet, withOutput: output === true });
     if (isQuiet) terminal.out(`${JSON.stringify(runs.length === 1 ? runs[0] : runs)}\n`);
     reportOutcome(runs, { isQuiet, isTemporary });
@@ -193,6 +204,11 @@ async function runOnce(
     removeHandlers();
   }
 }
+
+const startRuns = ({ api }: Connection, body: RunRequest) => dataOf(api.POST("/automation/runs", { body }));
+
+const idsOf = ({ run_ids, run_id }: Awaited<ReturnType<typeof startRuns>>): readonly string[] =>
+  run_ids ?? [run_id];
 
 /** Stores the workflow of a file after its dependencies, and returns it. */
 async function storeFile(connection: Connection, path: string): Promise<{ name: string; kind: string }> {

@@ -103,8 +103,9 @@ describe("weft run", () => {
   });
 
   test("exits with 130 when another client cancels the run", async () => {
-    const running = start(["run", "slow", "--json"]);
-    const list = () => weft.get<{ data: { run_id: string }[] }>("/runs?workflow=slow&status=running");
+    const running = start(["run", "slow", "-t", "cancelled.example", "--json"]);
+    const list = () =>
+      weft.get<{ data: { run_id: string }[] }>("/runs?target=cancelled.example&status=running");
     const id = await waitUntil("the run", async () => (await list()).data[0]?.run_id);
     const cancelled = await command("runs", "cancel", id);
     expect(cancelled).toEqual({ code: 0, out: `cancelled ${id}\n`, error: "" });
