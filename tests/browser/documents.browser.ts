@@ -175,6 +175,30 @@ test("documents open in browsers that can neither parse addresses by URL.parse n
   await expect(page.getByRole("menuitem", { name: "About Weft" })).toBeVisible();
 });
 
+test("a title and an emoji that somebody gives are seen at once where others have the document open", async () => {
+  const id = await create("Autumn");
+  await setLink(id, "authenticated", "editor");
+  const ana = await logIn(weft, await newContext());
+  const ben = await logIn(weft, await newContext(), "ben@example.com");
+  for (const page of [ana, ben]) {
+    await page.goto(`${weft.url}/d/${id}`);
+    await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  }
+  const title = "Winter <b>plan</b>";
+  await titleField(ana).fill(title);
+  await expect(titleField(ben)).toHaveValue(title);
+  await expect(ben).toHaveTitle(new RegExp(`^${title}`));
+  await expect(ben.getByRole("treeitem", { name: title })).toBeVisible();
+  await ben.getByRole("button", { name: "Add an emoji to the title" }).click();
+  await ben.getByRole("dialog", { name: "Emoji of the title" }).getByRole("option").first().click();
+  const emoji = ana.getByRole("button", { name: /^Emoji of the title: / });
+  await expect(emoji).toBeVisible();
+  // What somebody is typing stays.
+  await titleField(ana).press("End");
+  await titleField(ana).pressSequentially(" of Ana");
+  await expect(titleField(ben)).toHaveValue(`${title} of Ana`);
+});
+
 test("the focus returns to the button of the menu from which a dialog was opened", async () => {
   await create("Focused");
   const page = await logIn(weft, await newContext());

@@ -30,6 +30,7 @@ import { RequestAccess } from "./sharing/request-access.tsx";
 import { useBlockTarget } from "./use-block-target.ts";
 import { useCollaboration } from "./use-collaboration.ts";
 import { useTitle } from "./use-title.ts";
+import { useTitleAnnouncement } from "./use-title-announcement.ts";
 
 const VersionView = later(async () => (await import("./history/version-view.tsx")).VersionView);
 
@@ -132,7 +133,7 @@ interface CollaborativeProps extends OpenProps {
 function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProps): ReactNode {
   const { t } = useTranslation();
   const collaboration = useCollaboration({ record: document, user, onReplaced });
-  const title = useTitle(document);
+  const title = useTitle(document, useTitleAnnouncement(document.id, collaboration?.provider.awareness));
   const [editor, setEditor] = useState<DocumentEditor>();
   const [parameters] = useQueryParameters();
   const version = parameters.get("version");

@@ -28,9 +28,9 @@ export interface Title extends TitleState {
 
 /**
  * The title of a document, which is saved when the typing pauses and when the page is left. It is sent again until the
- * server responds.
+ * server responds. Each time that it is saved, `onSaved` is called.
  */
-export function useTitle({ id, title }: Pick<Document, "id" | "title">): Title {
+export function useTitle({ id, title }: Pick<Document, "id" | "title">, onSaved: () => void): Title {
   const { t } = useTranslation();
   const client = useQueryClient();
   const stored = title ?? "";
@@ -50,6 +50,7 @@ export function useTitle({ id, title }: Pick<Document, "id" | "title">): Title {
     onSuccess: (saved) => {
       client.setQueryData(["document", id], saved);
       void client.invalidateQueries({ queryKey: ["documents"] });
+      onSaved();
     },
   });
   const send = useRef<() => void>(undefined);
