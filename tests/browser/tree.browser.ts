@@ -137,3 +137,31 @@ test("axe finds nothing in the tree, its menu and the move dialog", async () => 
   await page.getByRole("dialog").getByText("Top level").waitFor();
   await expectAccessible(page);
 });
+
+test("the sidebar has the width that it is dragged to or that keys give it, also after a reload", async () => {
+  const page = await web.signIn({ viewport: { width: 1280, height: 800 } });
+  const side = page.locator("header").filter({ has: page.getByRole("navigation", { name: "Main" }) });
+  const width = async (): Promise<number> => Math.round((await side.boundingBox())?.width ?? 0);
+  const handle = page.getByRole("separator", { name: "Width of the sidebar" });
+  await expect(handle).toHaveAttribute("aria-valuenow", "240");
+  await handle.hover();
+  await page.mouse.down();
+  await page.mouse.move(330, 300, { steps: 5 });
+  await page.mouse.up();
+  await expect(handle).toHaveAttribute("aria-valuenow", "330");
+  await expect.poll(width).toBe(330);
+  await page.mouse.move(600, 300);
+  await expect.poll(width).toBe(330);
+  await handle.press("ArrowLeft");
+  await expect.poll(width).toBe(314);
+  await expectAccessible(page);
+  await page.reload();
+  await expect.poll(width).toBe(314);
+  await expect(handle).toHaveAttribute("aria-valuenow", "314");
+  await handle.press("End");
+  await expect.poll(width).toBe(480);
+  await handle.press("Home");
+  await expect.poll(width).toBe(200);
+  await handle.dblclick();
+  await expect.poll(width).toBe(240);
+});

@@ -11,11 +11,11 @@ const START =
 
 /** What most pages need. */
 const SHELL =
-  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|user-language|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|list-with|mantine|page-links|schedule|table|text-|use-leave|windowed)|document-menu\/load|i18n\/(?:i18n|use-translation)|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|help-button|navigation\.ts|pages|shell\.tsx|shortcuts|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
+  /\/web\/(?:api\/(?!csrf|dead-letters|early-requests|schedules|user-language|webhooks|workflows|workspace-names)|components\/(?!chart|confirm|copy|details|dialog|facts|filter-chips|form|json|list-with|mantine|page-links|schedule|table|text-|use-leave|windowed)|document-menu\/load|i18n\/(?:i18n|use-translation)|main\.tsx|nonce|shell\/(?:account-button|app|connection-notice|error-boundary|help-button|navigation\.ts|pages|shell\.tsx|shortcuts|side-width|status-page)|color-scheme)|\/node_modules\/(?:i18next|openapi-fetch|react|react-dom|scheduler|wouter|@tanstack\/(?:query-core|react-query))\/|\/@tabler\/icons-react\/dist\/esm\/icons\/Icon(?:AlertTriangle|ChevronRight|Dots|Plus|Star|Trash|X)\./;
 
 /** What is loaded after the page: the tree of the documents, the import of files, and the theme file of the operator. */
 const SIDE =
-  /\/web\/(?:tree|transfer\/(?!export)|document-menu\/(?:move-document|use-move)|shell\/(?:brand|customization|footer|logo-of-theme|theme-fields))/;
+  /\/web\/(?:tree|transfer\/(?!export)|document-menu\/(?:move-document|use-move)|shell\/(?:brand|customization|footer|logo-of-theme|side-handle|theme-fields))/;
 const SIDE_ENGLISH = /\/web\/i18n\/en\/(?:transfer|tree)\.json/;
 const SIDE_FRENCH = /\/web\/i18n\/fr\/(?:transfer|tree)\.json/;
 

@@ -1,6 +1,15 @@
 import { useDisclosure } from "@mantine/hooks";
 import { IconLayoutSidebar, IconMenu2, IconSearch } from "@tabler/icons-react";
-import { type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
+import {
+  type CSSProperties,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
 import type { Schemas } from "../../client/api.ts";
@@ -14,6 +23,7 @@ import { HelpButton } from "./help-button.tsx";
 import { NAVIGATION, SECTIONS } from "./navigation.ts";
 import classes from "./shell.module.css";
 import { useShortcuts } from "./shortcuts.ts";
+import { SIDE_WIDTH_KEY, SIDE_WIDTH_PROPERTY } from "./side-width.ts";
 
 const ICON_SIZE = 18;
 
@@ -35,6 +45,11 @@ const CommandPalette = later(async () => (await import("./command-palette.tsx"))
 const NavigationSheet = later(async () => (await import("./navigation-sheet.tsx")).NavigationSheet);
 const DocumentTree = later(async () => (await import("../tree/document-tree.tsx")).DocumentTree, {
   texts: ["tree", "transfer"],
+  isLast: true,
+  isOptional: true,
+});
+const SideHandle = later(async () => (await import("./side-handle.tsx")).SideHandle, {
+  texts: ["tree"],
   isLast: true,
   isOptional: true,
 });
@@ -68,6 +83,9 @@ export function Shell({ me, children }: Props): ReactNode {
   const palette = useOverlay();
   const { mutate: create } = useCreateDocument();
   const [isNarrow, toggleNarrow] = useNarrow();
+  const [style] = useState(
+    () => ({ [SIDE_WIDTH_PROPERTY]: localStorage.getItem(SIDE_WIDTH_KEY) ?? undefined }) as CSSProperties,
+  );
   const main = useRef<HTMLElement>(null);
   const shortcuts = useMemo(
     () => ({
@@ -104,7 +122,7 @@ export function Shell({ me, children }: Props): ReactNode {
     <SideBar me={me} isNarrow={narrow} onNarrow={onNarrow} onShortcuts={sheet.open} onSearch={palette.open} />
   );
   return (
-    <div className={classes.shell} data-narrow={isNarrow || undefined}>
+    <div className={classes.shell} style={style} data-shell data-narrow={isNarrow || undefined}>
       <a className={classes.skip} href="#main">
         {t("app.skip")}
       </a>
@@ -116,7 +134,10 @@ export function Shell({ me, children }: Props): ReactNode {
           <Brand />
         </Link>
       </header>
-      <header className={classes.side}>{side(isNarrow, toggleNarrow)}</header>
+      <header className={classes.side}>
+        {side(isNarrow, toggleNarrow)}
+        {!isNarrow && <SideHandle />}
+      </header>
       <main id="main" ref={main} tabIndex={-1} className={classes.main}>
         <ConnectionNotice />
         {children}
