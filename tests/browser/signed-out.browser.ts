@@ -138,3 +138,25 @@ test("a user with a session at the identity provider is signed in without a prom
   await other.getByRole("heading", { level: 1, name: "Documents" }).waitFor();
   expect(new URL(other.url()).search).toBe("?list=mine");
 });
+
+test("a link to a new document leads through the login to a page that creates one, with the title as text", async () => {
+  const context = await openContext();
+  provider.signIn(ADA);
+  const page = await context.newPage();
+  const title = "Plan & <img src=x onerror=alert(1)>";
+  await page.goto(`${silent.url}/docs/new/?${new URLSearchParams({ title, "link-reach": "public" })}`);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Create a document?" }).waitFor();
+  const field = page.getByRole("textbox", { name: "Title" });
+  expect(await field.inputValue()).toBe(title);
+  const documents = async (): Promise<readonly { readonly link_reach: string }[]> => {
+    const response = await page.request.get(`${silent.url}/api/v1.0/documents/`);
+    return ((await response.json()) as { results: { link_reach: string }[] }).results;
+  };
+  expect(await documents()).toEqual([]);
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.getByRole("button", { name: "Create" }).dblclick();
+  await page.waitForURL(/\/d\//);
+  await expect.poll(() => page.getByRole("textbox", { name: "Title" }).inputValue(), WAIT).toBe(title);
+  expect(await documents()).toEqual([expect.objectContaining({ title, link_reach: "restricted" })]);
+});

@@ -23,7 +23,7 @@ export const NAVIGATION = [
   {
     section: "documents",
     path: "/",
-    isCurrent: /^\/(?:$|d\/)/,
+    isCurrent: /^\/(?:$|d\/|new-document$)/,
     title: "navigation.documents",
     icon: IconFileText,
     keys: "g d",

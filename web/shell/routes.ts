@@ -58,6 +58,11 @@ export const ROUTES: readonly PageRoute[] = [
     },
   ),
   route(
+    "/new-document",
+    ["documents"],
+    async () => (await import("../pages/documents/new-document-page.tsx")).NewDocumentPage,
+  ),
+  route(
     "/runs",
     ["runs"],
     async () => (await import("../pages/runs/runs-page.tsx")).RunsPage,

@@ -80,6 +80,21 @@ describe("GET /docs/{file}", () => {
     expect([statusCode, headers["location"]]).toEqual([302, `/d/${id}`]);
   });
 
+  it.each([
+    [{}, "/new-document"],
+    [{ title: "" }, "/new-document"],
+    [
+      { title: "Plan & <b>more</b>", "link-reach": "public" },
+      "/new-document?title=Plan+%26+%3Cb%3Emore%3C%2Fb%3E",
+    ],
+    [{ title: `${"a".repeat(254)}\u{1f30d}` }, `/new-document?title=${"a".repeat(254)}%EF%BF%BD`],
+  ])("leads to the page that creates a document with the title of a link: %j", async (query, location) => {
+    const fields = { pathParameters: { file: "new" }, queryStringParameters: query };
+    const { statusCode, headers } = await get(getFile, "/docs/new/", fields);
+
+    expect([statusCode, headers["location"]]).toEqual([302, location]);
+  });
+
   it.each(["package.json", "index.html", "../swagger-ui-dist/swagger-ui.css", ""])(
     "returns 404 for %j",
     async (file) => {
