@@ -73,7 +73,7 @@ function BlockEditorView({ document, provider, canEdit, onComment, onEditor }: P
       provider: { awareness: cursorsOfOthers(provider.awareness) },
     },
     dictionary: i18n.language === "fr" ? fr : en,
-    domAttributes: { editor: { "aria-label": t("document.editor_label") } },
+    domAttributes: { editor: { "aria-label": t("document.editor_label") }, blockContent: { dir: "auto" } },
     resolveFileUrl: async (url) => loadedUrl(id, url),
     ...(abilities.attachment_upload
       ? {

@@ -19,7 +19,7 @@ export function Slide({ id, blocks }: Props): ReactNode {
     schema: documentSchema,
     initialContent: blocks.length === 0 ? undefined : [...blocks],
     trailingBlock: false,
-    domAttributes: { editor: { "aria-label": t("presenter.content") } },
+    domAttributes: { editor: { "aria-label": t("presenter.content") }, blockContent: { dir: "auto" } },
     resolveFileUrl: async (url) => loadedUrl(id, url),
     _tiptapOptions: { injectNonce: styleNonce() },
   });
