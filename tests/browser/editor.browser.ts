@@ -160,6 +160,33 @@ test("by keyboard alone, a document is written, shared and commented on", async 
   await dialog.getByText("Invited", { exact: true }).waitFor();
 }, 120_000);
 
+test("blocks are aligned by keys and in the toolbar, and exports show it", async () => {
+  const id = await newDocument("Aligned", "One\n\nTwo\n\n| a |\n| --- |\n| 1 |");
+  const page = await open(`/d/${id}`);
+  const alignmentOf = (text: string): Promise<string> =>
+    textOf(page)
+      .getByText(text, { exact: true })
+      .evaluate((element) => getComputedStyle(element).textAlign);
+  await cursorAfter(page, "One");
+  await page.getByRole("toolbar", { name: "Format" }).waitFor({ state: "detached" });
+  await page.keyboard.press("Control+Shift+E");
+  await expect.poll(() => alignmentOf("One"), WAIT).toBe("center");
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Shift+End");
+  await page.getByRole("button", { name: "Alignment" }).click();
+  await expectAccessible(page);
+  await page.getByRole("menuitemradio", { name: "Right" }).click();
+  await expect.poll(() => Promise.all(["One", "Two"].map(alignmentOf)), WAIT).toEqual(["right", "right"]);
+  await textOf(page).locator("td").last().click();
+  await page.keyboard.press("Control+Shift+E");
+  await expect.poll(() => alignmentOf("1"), WAIT).toBe("center");
+  const exported = (): Promise<string> =>
+    page.evaluate(async (path) => (await fetch(path)).text(), `${DOCUMENTS}${id}/export/?export_format=html`);
+  await expect
+    .poll(exported, WAIT)
+    .toMatch(/text-align:right">One.*text-align:right">Two.*text-align:center/s);
+});
+
 test("axe finds nothing while any menu of the editor is open", async () => {
   const text =
     "# Goals\n\nSee [this](https://example.org).\n\n```js\nlet a = 1;\n```\n\n| a |\n| --- |\n| 1 |\n\nThe end.";

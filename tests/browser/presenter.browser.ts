@@ -33,7 +33,7 @@ test("a document is presented as slides, whose number is in the address", async 
   await page.keyboard.press("c");
   await page.keyboard.press("Escape");
   await expectPage(dialog).toHaveCount(0);
-  expect(slideOf(page)).toBeNull();
+  await expect.poll(() => slideOf(page)).toBeNull();
   await expectPage(page.getByRole("textbox", { name: "Title" })).toHaveValue("Talk");
   await expectPage(button).toBeFocused();
 });
@@ -72,4 +72,32 @@ test("the overview and the keys are reached by keyboard, and Escape leads back t
   await expectPage(dialog).toContainText("second");
   await page.goBack();
   await expectPage(dialog).toHaveCount(0);
+});
+
+test("a key presents the document: in the text from the cursor on, as the menu of a block does", async () => {
+  const page = await web.open(`/d/${id}`);
+  const dialog = presentation(page);
+  const text = page.getByRole("textbox", { name: "Text of the document" });
+  await page.getByRole("button", { name: "Present" }).focus();
+  await page.keyboard.press("Control+Alt+p");
+  await expectPage(dialog).toContainText("Slide 1 of 3");
+  await page.keyboard.press("Escape");
+  await expectPage(page.getByRole("button", { name: "Present" })).toBeFocused();
+  await text.getByText("first").click();
+  await page.keyboard.press("Control+Alt+p");
+  await expectPage(dialog).toContainText("Slide 2 of 3");
+  await page.keyboard.press("Escape");
+  await expectPage(dialog).toHaveCount(0);
+  await expectPage(text).toBeFocused();
+  await text.getByText("second").click();
+  await expect.poll(() => page.evaluate(() => getSelection()?.anchorNode?.textContent)).toBe("second");
+  await page.keyboard.press("Control+/");
+  await page.getByRole("menuitem", { name: /^Present from here/ }).press("Enter");
+  await expectPage(dialog).toContainText("Slide 3 of 3");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Present" }).focus();
+  await page.keyboard.press("?");
+  await expectPage(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText(
+    /Present.*Ctrl\+Alt\+P/,
+  );
 });

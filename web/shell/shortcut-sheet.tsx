@@ -18,7 +18,7 @@ const SHORTCUTS = [
   ["?", "shortcuts.sheet"],
 ] as const;
 
-/** Keys in the text of a document. */
+/** Keys in the text of a document; that of the presentation is one of the whole page. */
 const EDITOR_SHORTCUTS = [
   ["/", "shortcuts.blocks"],
   ["@", "shortcuts.mention"],
@@ -29,6 +29,11 @@ const EDITOR_SHORTCUTS = [
   ["Ctrl+Alt+M", "shortcuts.comment"],
   ["Ctrl+Shift+↑", "shortcuts.move_up"],
   ["Ctrl+Shift+↓", "shortcuts.move_down"],
+  ["Ctrl+Alt+P", "shortcuts.present"],
+  ["Ctrl+Shift+L", "shortcuts.align_left"],
+  ["Ctrl+Shift+E", "shortcuts.align_center"],
+  ["Ctrl+Shift+R", "shortcuts.align_right"],
+  ["Ctrl+Shift+J", "shortcuts.align_justify"],
 ] as const;
 
 export function ShortcutSheet({ isOpen, onClose }: Props): ReactNode {

@@ -12,6 +12,7 @@ import { LinkToolbar } from "./menus/link-toolbar.tsx";
 import { MentionMenu } from "./menus/mention-menu.tsx";
 import { SlashMenu } from "./menus/slash-menu.tsx";
 import { TableToolbar } from "./menus/table-toolbar.tsx";
+import { useAlignmentKeys } from "./menus/use-alignment-keys.ts";
 
 /** Loaded if the installation has a language model. */
 const AiMenuButton = later(async () => (await import("./ai/ai-menu.tsx")).AiMenuButton);
@@ -28,6 +29,7 @@ export function EditorControls({ document, onComment }: Props): ReactNode {
   const features = useAiFeatures(document);
   const hasAi = features.canAsk || features.canTransform || features.canTranslate;
   const [asked, setAsked] = useState<OpenAiRequest>();
+  useAlignmentKeys();
   return (
     <>
       <FormatToolbar onComment={abilities.comment ? onComment : undefined}>

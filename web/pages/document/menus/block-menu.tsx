@@ -1,5 +1,6 @@
 import { FilePanelExtension } from "@blocknote/core/extensions";
 import {
+  IconAlignLeft,
   IconArrowDown,
   IconArrowUp,
   IconCopy,
@@ -8,13 +9,16 @@ import {
   IconPalette,
   IconPencil,
   IconPlus,
+  IconPresentation,
   IconTable,
   IconTransform,
   IconTrash,
 } from "@tabler/icons-react";
 import type { TFunction } from "i18next";
 import type { BlockEditor, EditorBlock } from "../document-schema.ts";
+import { presentFrom } from "../presenter/present-from.ts";
 import type { MenuGroup, Submenu } from "./action-menu.tsx";
+import { align, alignmentGroup, alignmentOf } from "./alignment.ts";
 import {
   addBelow,
   duplicate,
@@ -47,6 +51,7 @@ export function blockMenu(t: TFunction, editor: BlockEditor, block: EditorBlock)
           : [],
         "url" in block.props ? fileEntry(t, editor, block) : [],
         block.type === "table" ? tableMenu(t, editor) : [],
+        alignmentMenu(t, editor, block),
         colorMenu(t, editor, block),
       ].flat(),
     },
@@ -74,6 +79,13 @@ export function blockMenu(t: TFunction, editor: BlockEditor, block: EditorBlock)
           run: () => move(editor, block, "down"),
         },
         ...(isText ? indentation(t, editor) : []),
+        {
+          id: "present",
+          label: t("editor.present"),
+          icon: IconPresentation,
+          keys: "Ctrl+Alt+P",
+          run: () => presentFrom(editor, block.id),
+        },
       ],
     },
     {
@@ -123,6 +135,17 @@ const tableMenu = (t: TFunction, editor: BlockEditor): Submenu => ({
     },
   ],
 });
+
+function alignmentMenu(t: TFunction, editor: BlockEditor, block: EditorBlock): Submenu | [] {
+  const current = alignmentOf(editor, block);
+  if (current === undefined) return [];
+  return {
+    id: "alignment",
+    label: t("editor.alignment"),
+    icon: IconAlignLeft,
+    groups: [alignmentGroup(t, current, (alignment) => align(editor, [block], alignment))],
+  };
+}
 
 function colorMenu(t: TFunction, editor: BlockEditor, block: EditorBlock): Submenu | [] {
   const props: Readonly<Record<string, unknown>> = block.props;

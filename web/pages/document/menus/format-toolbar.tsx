@@ -18,7 +18,7 @@ import { Floating } from "./floating.tsx";
 import { LinkForm } from "./link-form.tsx";
 import classes from "./menus.module.css";
 import { openBlockMenu } from "./open-block-menu.ts";
-import { TextColorMenu, TextTypeMenu } from "./text-menus.tsx";
+import { TextAlignmentMenu, TextColorMenu, TextTypeMenu } from "./text-menus.tsx";
 
 const ICON_SIZE = 18;
 /** Who shows the selection while the focus is elsewhere. */
@@ -111,6 +111,7 @@ export function FormatToolbar({ onComment, children }: Props): ReactNode {
           icon={IconLink}
           onClick={() => setLinking(true)}
         />
+        <TextAlignmentMenu />
         <TextColorMenu />
         {onComment !== undefined && (
           <ToolbarButton

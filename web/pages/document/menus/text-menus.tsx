@@ -3,6 +3,7 @@ import { IconChevronDown, IconPalette } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useBlockEditor } from "../document-schema.ts";
+import { ALIGNMENTS, alignmentGroup, alignmentOf, alignSelection } from "./alignment.ts";
 import { turnIntoGroup } from "./block-menu.tsx";
 import { typeNameOf } from "./block-types.ts";
 import { colorGroup } from "./color-groups.tsx";
@@ -40,6 +41,26 @@ export function TextColorMenu(): ReactNode {
   return (
     <MenuButton label={t("editor.colors")} groups={[group("textColor"), group("backgroundColor")]}>
       <IconPalette size={ICON_SIZE} stroke={1.75} aria-hidden />
+    </MenuButton>
+  );
+}
+
+/** The alignment of the cursor's block, and a menu that changes that of the selected ones. */
+export function TextAlignmentMenu(): ReactNode {
+  const { t } = useTranslation();
+  const editor = useBlockEditor();
+  const current = useEditorState({
+    editor,
+    selector: () => alignmentOf(editor, editor.getTextCursorPosition().block),
+  });
+  if (current === undefined) return null;
+  const { icon: Icon } = ALIGNMENTS[current];
+  return (
+    <MenuButton
+      label={t("editor.alignment")}
+      groups={[alignmentGroup(t, current, (alignment) => alignSelection(editor, alignment))]}
+    >
+      <Icon size={ICON_SIZE} stroke={1.75} aria-hidden />
     </MenuButton>
   );
 }

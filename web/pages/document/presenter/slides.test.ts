@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { slidesOf, summarize } from "./slides.ts";
+import { slideAt, slidesOf, summarize } from "./slides.ts";
 
 const heading = (level: number) => ({ type: "heading", props: { level }, content: ["x"] });
 const text = { type: "paragraph", props: {}, content: ["x"] };
@@ -21,6 +21,34 @@ it("no slide is blank, and there is always one", () => {
   expect(slidesOf([blank, heading(1), at("pageBreak"), blank, at("pageBreak")])).toEqual([[heading(1)]]);
   expect(slidesOf([])).toEqual([[]]);
   expect(slidesOf([blank])).toEqual([[]]);
+});
+
+it("the slide of a block is found, also of a block inside another one, and the one after a break", () => {
+  interface Named {
+    readonly type: string;
+    readonly props: object;
+    readonly id: string;
+    readonly children: readonly Named[];
+  }
+  const named = (id: string, block: Pick<Named, "type" | "props">, children: Named[] = []): Named => ({
+    ...block,
+    id,
+    children,
+  });
+  const blocks = [
+    named("blank", blank),
+    named("break", at("divider")),
+    named("one", heading(1)),
+    named("list", text, [named("item", text)]),
+    named("page", at("pageBreak")),
+    named("last", text),
+    named("end", at("pageBreak")),
+  ];
+  const numbers = ["blank", "break", "one", "item", "page", "last", "end", "gone"].map((id) =>
+    slideAt(blocks, id),
+  );
+  expect(numbers).toEqual([1, 1, 1, 1, 2, 2, 2, 1]);
+  expect(slideAt([], "gone")).toBe(1);
 });
 
 it("the overview has the first text of a slide and the beginning of the others", () => {

@@ -6,6 +6,11 @@ interface SlideBlock {
   readonly children?: readonly SlideBlock[];
 }
 
+interface IdentifiedBlock extends SlideBlock {
+  readonly id: string;
+  readonly children?: readonly IdentifiedBlock[];
+}
+
 /** Characters of a slide that the overview shows. */
 const TEXT_MAX_LENGTH = 240;
 
@@ -30,6 +35,19 @@ export function slidesOf<Block extends SlideBlock>(blocks: readonly Block[]): re
   const shown = slides.filter((slide) => slide.some((block) => !isBlank(block)));
   return shown.length === 0 ? [[]] : shown;
 }
+
+/** The number of the slide, from 1, that has a block, or that begins after it if it is a page break or a divider. */
+export function slideAt<Block extends IdentifiedBlock>(blocks: readonly Block[], id: string): number {
+  const at = blocks.findIndex((block) => contains(block, id));
+  const starts = slidesOf(blocks).map(([first]) => (first === undefined ? 0 : blocks.indexOf(first)));
+  const begun = starts.filter((start) => start <= at).length;
+  const type = blocks[at]?.type;
+  const number = type === "pageBreak" || type === "divider" ? begun + 1 : begun;
+  return Math.max(1, Math.min(number, starts.length));
+}
+
+const contains = ({ id, children = [] }: IdentifiedBlock, wanted: string): boolean =>
+  id === wanted || children.some((child) => contains(child, wanted));
 
 const isBlank = (block: SlideBlock): boolean =>
   block.type === "paragraph" && Array.isArray(block.content) && block.content.length === 0;
