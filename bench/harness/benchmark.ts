@@ -73,12 +73,13 @@ export interface BenchmarkResult {
   readonly [detail: string]: unknown;
 }
 
-/** Rounds the value and compares the rounded value with the target. */
+/** Rounds the value and the target, and compares them. */
 export function judgeFigures(figure: Figure): JudgedFigure {
   const { atLeast, ...shown } = figure;
   const value = roundNumber(figure.value);
   if (figure.target === undefined) return { ...shown, value };
-  return { ...shown, value, met: atLeast ? value >= figure.target : value <= figure.target };
+  const target = roundNumber(figure.target);
+  return { ...shown, value, target, met: atLeast ? value >= target : value <= target };
 }
 
 /**
