@@ -1,4 +1,5 @@
 import type { Ports } from "../../lib/platform/ports.ts";
+import { timersTable } from "../../lib/platform/timers-table.ts";
 import { WAITING } from "../../lib/workflows/runs/admission.ts";
 import { runKey, runQueueTable, runsTable } from "../../lib/workflows/runs/table.ts";
 import type { Installation } from "./test-installation.ts";
@@ -30,6 +31,13 @@ steps:
   - {name: later, type: function, function: nothing.at.all, retry: {max_attempts: 2, delay: 4s}}
 `;
 
+/** Its step waits for its second attempt, for longer than the clock of any function is ahead. */
+const POSTPONED = `
+name: postponed
+steps:
+  - {name: later, type: function, function: nothing.at.all, retry: {max_attempts: 2, delay: 1d}}
+`;
+
 const job = (client: Client, module: string): Promise<Job> =>
   client.send("POST", "/automation/runs", { module, targets: ["a", "b"], concurrency: 1 });
 
@@ -47,6 +55,26 @@ export async function createQueuedRun(client: Client, { tables }: Pick<Ports, "t
 export async function createWaitingRun(runId: string, { tables }: Pick<Ports, "tables">): Promise<void> {
   const item = { pk: WAITING, sk: "0#2020", run_id: runId };
   await tables.write([{ op: "put", table: runQueueTable, item }]);
+}
+
+/**
+ * A run that waits for the next attempt of a step, as stalled for the sweep as it looks a few minutes later: its timer
+ * is set again.
+ */
+export async function stallBeforeRetry(
+  client: Client,
+  { outside: { tables }, call }: Pick<Installation, "call" | "outside">,
+  sweep: unknown,
+): Promise<void> {
+  await client.send("POST", "/automation/workflows", POSTPONED);
+  const { run_id } = await client.send<Run>("POST", "/automation/runs", { module: "postponed" });
+  await waitUntil("the timer of an attempt", async () => {
+    const { items } = await tables.query(timersTable, { index: "byTime", pk: "due", limit: 100 });
+    return items.some(({ pk }) => pk.startsWith(`retry:${run_id}:`));
+  });
+  await tables.update(runsTable, runKey(run_id), { set: { moved_at: new Date(0).toISOString() } });
+  await call("SweepFunction", sweep);
+  await client.send("DELETE", `/automation/runs/${run_id}`);
 }
 
 /** Runs that are rerun in every way, and jobs. `sweep` is the schedule of each minute. */

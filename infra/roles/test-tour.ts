@@ -34,7 +34,7 @@ import { createDiffs, createFinishedRun, importFindings, readFindings } from "./
 import { tourLogins } from "./test-tour-logins.ts";
 import { tourNotifications } from "./test-tour-notifications.ts";
 import { createExpiredRecords } from "./test-tour-retention.ts";
-import { createQueuedRun, createWaitingRun, rerunRuns } from "./test-tour-runs.ts";
+import { createQueuedRun, createWaitingRun, rerunRuns, stallBeforeRetry } from "./test-tour-runs.ts";
 import {
   CHAIN,
   HEARD,
@@ -116,6 +116,7 @@ export async function runTour(at: Installation): Promise<void> {
   const { own, child } = left;
   await finished(all, await startRun(all.client, { module: "writing", params: { own, child } }));
   await settle();
+  await stallBeforeRetry(all.client, at, batchOf("sweep", "{}", 1));
   await rerunRuns(all.client, at, () => batchOf("sweep", "{}", 1));
   await redriveAll(all, over);
   await mergeIndex(all);
