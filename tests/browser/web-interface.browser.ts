@@ -134,6 +134,28 @@ test("the keyboard leads to pages, documents and the list of shortcuts", async (
   await page.getByRole("heading", { level: 1, name: "audit" }).waitFor();
 });
 
+test("the search is limited to the open document and those inside it", async () => {
+  const create = (path: string, title: string) =>
+    callApi<{ id: string }>(web.server, "POST", `/api/v1.0/documents/${path}`, { title });
+  const { id } = await create("", "Lighthouse");
+  await create(`${id}/children/`, "Lighthouse keepers");
+  await create("", "Lighthouse elsewhere");
+  const page = await web.open(`/d/${id}`);
+  await editorOf(page).waitFor();
+  await page.getByRole("button", { name: "Search" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("textbox", { name: "Search or go to" }).fill("lighthouse");
+  await dialog.getByText("Lighthouse elsewhere").waitFor();
+  const filter = dialog.getByRole("button", { name: "In this document" });
+  await filter.press("Enter");
+  await dialog.getByText("Lighthouse elsewhere").waitFor({ state: "hidden" });
+  await dialog.getByText("Lighthouse keepers").waitFor();
+  expect(await filter.getAttribute("aria-pressed")).toBe("true");
+  await expectAccessible(page);
+  await dialog.getByText("Lighthouse keepers").click();
+  await expect.poll(() => page.title(), WAIT).toBe("Lighthouse keepers · Weft");
+});
+
 test("a failed run shows why, and its step opens by its address", async () => {
   const page = await web.open("/runs?status=failed");
   await page.getByRole("link", { name: "nightly-backup" }).click();

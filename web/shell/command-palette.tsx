@@ -6,9 +6,10 @@ import { IconBolt, IconPlayerPlay, IconPlus, IconRoute, IconSearch } from "@tabl
 import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
-import { useCreateDocument } from "../api/documents.ts";
+import { documentIdOf, useCreateDocument } from "../api/documents.ts";
 import { stateOf } from "../api/runs.ts";
 import { workflowPath } from "../api/workflows.ts";
+import { Button } from "../components/button.tsx";
 import { Mantine } from "../components/mantine.tsx";
 import { State } from "../components/state.tsx";
 import { FoundDocumentView, pathOfFound } from "./found-document.tsx";
@@ -18,6 +19,7 @@ import { takeFirst } from "./take-first.ts";
 
 const DEBOUNCE_MS = 150;
 const ICON_SIZE = 16;
+const SCOPE_WIDTH = 150;
 
 const [paletteStore, palette] = createSpotlight();
 
@@ -29,11 +31,15 @@ interface Props {
 /** Finds pages, actions, documents, workflows and runs. */
 export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
   const { t } = useTranslation();
-  const [, navigate] = useLocation();
+  const [path, navigate] = useLocation();
+  const open = documentIdOf(path.replace(/^\/d\//, ""));
+  // The document to which the search is limited, while it is open.
+  const [scope, setScope] = useState<string>();
+  const inside = scope === open ? scope : undefined;
   const create = useCreateDocument();
   const [query, setQuery] = useState("");
   const [q] = useDebouncedValue(query.trim(), DEBOUNCE_MS);
-  const found = useFoundDocuments(q);
+  const found = useFoundDocuments(q, inside);
   const workflows = useFoundWorkflows(q);
   const runs = useFoundRuns(q);
   useEffect(() => {
@@ -48,7 +54,15 @@ export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
     text === ""
       ? []
       : (found.data?.results ?? []).filter(({ title }) => isFound(found) || isMatch(title ?? ""));
-  const actions: SpotlightActionGroupData[] = [
+  const documentGroup: SpotlightActionGroupData = {
+    group: t("palette.documents"),
+    actions: documents.map((document) => ({
+      id: document.id,
+      children: <FoundDocumentView found={document} />,
+      onClick: () => navigate(pathOfFound(document)),
+    })),
+  };
+  const groups: SpotlightActionGroupData[] = [
     {
       group: t("palette.pages"),
       actions: NAVIGATION.map(({ path, title, icon: Icon }) => ({
@@ -81,14 +95,7 @@ export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
         },
       ].filter(({ label }) => isMatch(label)),
     },
-    {
-      group: t("palette.documents"),
-      actions: documents.map((document) => ({
-        id: document.id,
-        children: <FoundDocumentView found={document} />,
-        onClick: () => navigate(pathOfFound(document)),
-      })),
-    },
+    documentGroup,
     {
       group: t("navigation.workflows"),
       actions: (text === "" ? [] : (workflows.data?.data ?? []))
@@ -112,7 +119,10 @@ export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
           onClick: () => navigate(`/runs/${run.run_uuid}`),
         })),
     },
-  ].filter((group) => group.actions.length > 0);
+  ];
+  const actions = (inside === undefined ? groups : [documentGroup]).filter(
+    (group) => group.actions.length > 0,
+  );
   return (
     <Mantine>
       <Spotlight
@@ -135,6 +145,21 @@ export function CommandPalette({ isOpen, onClose }: Props): ReactNode {
           "aria-label": t("app.search"),
           placeholder: t("palette.placeholder"),
           leftSection: <IconSearch size={ICON_SIZE} aria-hidden />,
+          ...(open !== undefined && {
+            rightSectionWidth: SCOPE_WIDTH,
+            rightSectionPointerEvents: "all",
+            rightSection: (
+              <Button
+                size="compact-sm"
+                variant={inside === undefined ? "default" : "filled"}
+                aria-pressed={inside !== undefined}
+                title={t("palette.inside_hint")}
+                onClick={() => setScope(inside === undefined ? open : undefined)}
+              >
+                {t("palette.inside")}
+              </Button>
+            ),
+          }),
         }}
       />
     </Mantine>

@@ -11,16 +11,17 @@ const OTHERS_MAX = 5;
 const options = (kind: string, q: string) =>
   ({ queryKey: ["palette", kind, q], enabled: q !== "", placeholderData: keepPreviousData }) as const;
 
-/** Documents by the words in their titles and texts. */
+/** Documents by the words in their titles and texts: all, or a document and those inside it. */
 export const useFoundDocuments = (
   q: string,
+  inside: string | undefined,
 ): UseQueryResult<{ readonly results: readonly FoundDocument[] }> =>
   useQuery({
-    ...options("documents", q),
-    queryFn: ({ signal }) =>
-      dataOf(
-        api.GET("/api/v1.0/documents/search", { params: { query: { q, page_size: DOCUMENTS_MAX } }, signal }),
-      ),
+    ...options(`documents ${inside ?? ""}`, q),
+    queryFn: ({ signal }) => {
+      const query = { q, page_size: DOCUMENTS_MAX, ...(inside === undefined ? {} : { document: inside }) };
+      return dataOf(api.GET("/api/v1.0/documents/search", { params: { query }, signal }));
+    },
   });
 
 /** Workflows by their names and descriptions. */
