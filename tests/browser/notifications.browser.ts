@@ -48,12 +48,16 @@ test("who is mentioned in a text is notified, with the text, and led to its bloc
 
 test("who may not read the event log sees what others share without a reload, and asks for no stream again", async () => {
   const page = await web.signIn({ email: BEN });
+  // A page asks for a stream half a second after it was loaded: this one, too, if it is still open by then.
+  await page.goto("about:blank");
   const streams: string[] = [];
   page.on("request", (request) => {
     if (request.url().includes("/event-logs/stream")) streams.push(request.url());
   });
+  const refused = page.waitForResponse((response) => response.url().includes("/event-logs/stream"));
   await page.goto(web.server.url);
   await page.getByRole("heading", { level: 1, name: "Documents" }).waitFor();
+  expect((await refused).status()).toBe(403);
   await shareDocument("Shared meanwhile");
   const main = page.getByRole("main");
   await expectPage(main.getByRole("link", { name: "Shared meanwhile" })).toBeVisible(READ_AGAIN);
