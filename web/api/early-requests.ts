@@ -21,12 +21,17 @@ export function requestEarly(requests: readonly EarlyRequest[]): void {
       method,
       headers: { accept: "application/json", "content-type": "application/json", ...csrfHeaders() },
       ...(method === "GET" ? {} : { body: "{}" }),
-    });
+    }).then(received);
     // Who takes it handles the error.
     response.catch(() => undefined);
     responses.set(keyOf(method, location.origin + path), response);
   }
   setTimeout(discardUnread, AGE_MAX_MS);
+}
+
+/** The response with its whole body: browsers pause a long one that nobody reads. */
+async function received(response: Response): Promise<Response> {
+  return response.status === 200 ? new Response(await response.arrayBuffer(), response) : response;
 }
 
 /** An unread response would keep its request open. */
