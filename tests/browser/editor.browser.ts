@@ -321,13 +321,15 @@ test("each block has the direction of its text, and code is read from left to ri
   const directions = await page
     .locator(".bn-block-content")
     .evaluateAll((blocks) =>
-      blocks.map((block) => [block.getAttribute("data-content-type"), getComputedStyle(block).direction]),
+      blocks.map(
+        (block) => `${block.getAttribute("data-content-type")} ${getComputedStyle(block).direction}`,
+      ),
     );
   expect(directions.slice(0, 4)).toEqual([
-    ["heading", "rtl"],
-    ["paragraph", "ltr"],
-    ["bulletListItem", "rtl"],
-    ["codeBlock", "ltr"],
+    "heading rtl",
+    "paragraph ltr",
+    "bulletListItem rtl",
+    "codeBlock ltr",
   ]);
 }, 60_000);
 
