@@ -227,3 +227,22 @@ test("the link of a document is copied where browsers have no clipboard, such as
   await page.getByRole("button", { name: "Copy the link" }).click();
   await expect(page.getByRole("status").filter({ hasText: "Copied." })).toBeVisible();
 });
+
+test("each block has the direction of its text, and code is read from left to right", async () => {
+  const id = await create("Directions");
+  const text =
+    "# \u0645\u0631\u062d\u0628\u0627\n\nHello\n\n- \u05e9\u05dc\u05d5\u05dd\n\n```\n\u0645\u0631\u062d\u0628\u0627\n```";
+  await callApi(weft, "PATCH", `${DOCUMENTS}${id}/content/`, {
+    content: Buffer.from(text).toString("base64"),
+  });
+  const page = await logIn(weft, await newContext());
+  await page.goto(`${weft.url}/d/${id}`);
+  const directionOf = (block: string): Promise<string> =>
+    page
+      .locator(`[data-content-type=${block}]`)
+      .first()
+      .evaluate((element) => getComputedStyle(element).direction);
+  await editorOf(page).getByText("Hello").waitFor();
+  for (const block of ["heading", "bulletListItem"]) expect(await directionOf(block)).toBe("rtl");
+  for (const block of ["paragraph", "codeBlock"]) expect(await directionOf(block)).toBe("ltr");
+});

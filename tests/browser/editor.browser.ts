@@ -311,28 +311,6 @@ test("blocks that the editor does not have are kept: the document is shown as te
   expect(await blocksOf(id)).toContain("stranger");
 }, 60_000);
 
-test("each block has the direction of its text, and code is read from left to right", async () => {
-  const id = await newDocument(
-    "Directions",
-    "# \u0645\u0631\u062d\u0628\u0627\n\nHello\n\n- \u05e9\u05dc\u05d5\u05dd\n\n```\n\u0645\u0631\u062d\u0628\u0627\n```",
-  );
-  const page = await open(`/d/${id}`);
-  await textOf(page).getByText("Hello").waitFor();
-  const directions = await page
-    .locator(".bn-block-content")
-    .evaluateAll((blocks) =>
-      blocks.map(
-        (block) => `${block.getAttribute("data-content-type")} ${getComputedStyle(block).direction}`,
-      ),
-    );
-  expect(directions.slice(0, 4)).toEqual([
-    "heading rtl",
-    "paragraph ltr",
-    "bulletListItem rtl",
-    "codeBlock ltr",
-  ]);
-}, 60_000);
-
 test("the model's answer changes the text when it is accepted, not before", async () => {
   const id = await newDocument("AI", "Helo wrld");
   const page = await open(`/d/${id}`);
