@@ -71,6 +71,44 @@ test("what is typed offline is kept when the page is left, shown again offline, 
   await expect(editorOf(other)).toContainText("Sent. Not sent. Not written.");
 });
 
+test("what a closed tab has not sent is not forgotten when another tab of the document is saved", async () => {
+  const id = await create("Two tabs");
+  const first = await web.open(`/d/${id}`);
+  const context = first.context();
+  const second = await context.newPage();
+  await second.goto(`${web.server.url}/d/${id}`);
+  for (const page of [first, second]) {
+    await editorOf(page).click();
+    await page.keyboard.type("Sent. ");
+    await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  }
+  await expect.poll(() => copiesOf(second, id)).toBe(1);
+  await context.setOffline(true);
+  for (const page of [first, second]) {
+    await editorOf(page).click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type(page === first ? "From the first." : "From the second.");
+    await expect(saveState(page)).toContainText(/not sent/);
+  }
+  await first.close();
+  await context.setOffline(false);
+  await expect(saveState(second)).toHaveAttribute("data-save", "saved");
+  const logOut = async (): Promise<void> => {
+    await second.getByRole("button", { name: /^Account/ }).click();
+    await second.getByRole("menuitem", { name: "Log out" }).click();
+  };
+  await logOut();
+  const question = second.getByRole("dialog", { name: "Log out?" });
+  await expect(question).toContainText("1 document");
+  await question.getByRole("button", { name: "Stay signed in" }).click();
+
+  await second.reload();
+  await expect(editorOf(second)).toContainText("From the first.");
+  await expect(saveState(second)).toHaveAttribute("data-save", "saved");
+  await logOut();
+  await expect(second.getByRole("heading", { name: "Sign in" })).toBeVisible();
+});
+
 test("the copy is deleted when access is revoked, and everything at logout", async () => {
   const id = await create("Shared for a while");
   const link = { link_reach: "authenticated", link_role: "editor" };

@@ -2,18 +2,18 @@ import { IndexeddbPersistence } from "y-indexeddb";
 import * as Y from "yjs";
 import type { Document } from "../../api/documents.ts";
 import { copyName, deleteCopies, listCopies } from "../../api/local-data.ts";
+import { keepUnsentCount, openTabs, readUnsentCounts } from "./unsent-count.ts";
 import { keepUnwrittenChanges } from "./unwritten-changes.ts";
 
 /** Time to open a database, milliseconds. */
 const OPEN_MS = 5_000;
-/** Keys beside the content. */
-const UNSENT = "unsent";
+/** A key beside the content. */
 const RECORD = "record";
 
 /** The content of a document on this device, which is updated as the document changes. */
 export interface LocalCopy {
   readonly generation: number;
-  /** Number of changes that were not on the server's disk when the copy was last used. */
+  /** Number of changes that were not on the server's disk when this tab, or one that was closed, last used the copy. */
   readonly unsent: number;
   readonly setUnsent: (count: number) => void;
   readonly setRecord: (record: Document) => void;
@@ -42,17 +42,18 @@ export async function keepLocalCopy(
 ): Promise<LocalCopy | undefined> {
   if (user === "") return undefined;
   try {
+    const openBefore = await openTabs();
     const persistence = await open(copyName(user, id, generation), content);
     void deleteCopies((copy) => copy.user === user && copy.id === id && copy.generation !== generation);
-    const stored = (await persistence.get(UNSENT)) as unknown;
-    const unsent = typeof stored === "number" ? stored : 0;
     const unwritten = keepUnwrittenChanges(persistence, content);
+    const unsent = await keepUnsentCount(persistence, openBefore);
     return {
       generation,
-      unsent: unwritten.hadChanges ? Math.max(1, unsent) : unsent,
-      setUnsent: (count) => void persistence.set(UNSENT, count).catch(() => undefined),
+      unsent: unwritten.hadChanges ? Math.max(1, unsent.atStart) : unsent.atStart,
+      setUnsent: unsent.set,
       setRecord: (record) => void persistence.set(RECORD, JSON.stringify(record)).catch(() => undefined),
       close: () => {
+        unsent.close();
         unwritten.close();
         persistence.destroy().catch(() => undefined);
       },
@@ -67,20 +68,23 @@ export async function keepLocalCopy(
 export async function readLocalRecord(user: string, id: string): Promise<Document | null> {
   const generation = await newestGeneration(user, id);
   if (generation === undefined) return null;
-  const record = await readKey(copyName(user, id, generation), RECORD);
+  const record = await readFrom(copyName(user, id, generation), (copy) => copy.get(RECORD));
   return typeof record === "string" ? (JSON.parse(record) as Document) : null;
 }
 
 /** Number of documents with changes on this device that the server does not have. */
 export async function countUnsentDocuments(): Promise<number> {
-  const counts = await Promise.all((await listCopies()).map(({ name }) => readKey(name, UNSENT)));
-  return counts.filter((count) => typeof count === "number" && count > 0).length;
+  const counts = await Promise.all((await listCopies()).map(({ name }) => readFrom(name, readUnsentCounts)));
+  return counts.filter(({ size }) => size > 0).length;
 }
 
-async function readKey(name: string, key: string): Promise<unknown> {
+async function readFrom<Value>(
+  name: string,
+  read: (persistence: IndexeddbPersistence) => Promise<Value>,
+): Promise<Value> {
   const persistence = await open(name, new Y.Doc());
   try {
-    return await persistence.get(key);
+    return await read(persistence);
   } finally {
     await persistence.destroy();
   }
