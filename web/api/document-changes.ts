@@ -1,9 +1,9 @@
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { dataOf } from "../../client/api.ts";
 import { messageOf } from "../components/error-state.tsx";
 import { showToast } from "../components/toasts.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { api } from "./client.ts";
 import { type Document, documentPath } from "./documents.ts";
 

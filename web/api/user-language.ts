@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../client/api.ts";
 import { messageOf } from "../components/error-state.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { setLanguage } from "../i18n/i18n.ts";
 import type { Language } from "../i18n/language.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { api } from "./client.ts";
 import { useConfig } from "./config.ts";
 import { ME, useMe } from "./me.ts";

@@ -16,10 +16,7 @@ export const viteOptions = {
   resolve: {
     dedupe: ["react", "react-dom", "yjs", "y-protocols"],
     // React has had this hook since version 18.
-    alias: [
-      { find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: "react" },
-      { find: /^react-i18next$/, replacement: `${WEB}i18n/use-translation.ts` },
-    ],
+    alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: "react" }],
   },
 } satisfies InlineConfig;
 

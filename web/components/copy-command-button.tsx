@@ -1,6 +1,6 @@
 import { IconTerminal2 } from "@tabler/icons-react";
 import type { ComponentProps, ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { IconButton } from "./icon-button.tsx";
 
 const ICON_SIZE = 18;

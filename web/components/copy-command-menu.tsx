@@ -1,7 +1,7 @@
 import "../shell/menu.css";
 import { Menu } from "@mantine/core";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { CopyCommandButton } from "./copy-command-button.tsx";
 import { type CopiedRequest, curlCommand, weftCommand } from "./copy-command-text.ts";
 import { copyText } from "./copy-text.ts";

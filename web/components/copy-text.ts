@@ -1,4 +1,4 @@
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { showToast } from "./toasts.tsx";
 
 /** Puts a text into the clipboard. Resolves with whether the browser allowed it. */

@@ -1,7 +1,7 @@
 import { IconX } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useId, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { isField } from "../shell/shortcuts.ts";
 import classes from "./details-panel.module.css";
 import { IconButton } from "./icon-button.tsx";

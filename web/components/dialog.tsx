@@ -1,7 +1,7 @@
 import "../shell/dialog.css";
 import { Modal, type ModalProps } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { Mantine } from "./mantine.tsx";
 
 interface Props extends Pick<ModalProps, "returnFocus" | "size"> {

@@ -1,7 +1,7 @@
 import { IconX } from "@tabler/icons-react";
 import { type FormEvent, type ReactNode, useId, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./filter-chips.module.css";
 
 const VALUE_MAX_LENGTH = 1_024;

@@ -1,6 +1,6 @@
 import { IconChevronRight } from "@tabler/icons-react";
 import { type CSSProperties, type ReactNode, useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { type JsonLine, jsonLines } from "./json-lines.ts";
 import classes from "./json-view.module.css";
 import { WindowedLines } from "./windowed-lines.tsx";

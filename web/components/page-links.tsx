@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../client/api.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { ButtonLink } from "./button.tsx";
 import classes from "./page.module.css";
 

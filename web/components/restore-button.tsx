@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { restoreDocument, useDocumentChange } from "../api/document-changes.ts";
 import type { Document } from "../api/documents.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { Button } from "./button.tsx";
 import { showToast } from "./toasts.tsx";
 

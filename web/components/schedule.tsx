@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { type Schedule, useEnableSchedule, useTriggerSchedule } from "../api/schedules.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { Button } from "./button.tsx";
 import { messageOf } from "./error-state.tsx";
 import classes from "./schedule.module.css";

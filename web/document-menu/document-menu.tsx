@@ -25,7 +25,6 @@ import {
   useRef,
   useState,
 } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { dataOf } from "../../client/api.ts";
 import { api } from "../api/client.ts";
@@ -41,6 +40,7 @@ import { messageOf } from "../components/error-state.tsx";
 import { later } from "../components/later.tsx";
 import { Mantine } from "../components/mantine.tsx";
 import { showToast } from "../components/toasts.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { useImport } from "../transfer/use-import.ts";
 import { useMove } from "./use-move.tsx";
 

@@ -5,11 +5,11 @@ import { createSpotlight, Spotlight } from "@mantine/spotlight";
 import { IconFileText, IconHome } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../client/api.ts";
 import { api } from "../api/client.ts";
 import type { Document } from "../api/documents.ts";
 import { Mantine } from "../components/mantine.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { takeFirst } from "../shell/take-first.ts";
 import type { Place } from "./move-document.ts";
 

@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../client/api.ts";
 import { api } from "../api/client.ts";
 import { useDocumentChange } from "../api/document-changes.ts";
 import type { Document } from "../api/documents.ts";
 import { later } from "../components/later.tsx";
 import { showToast } from "../components/toasts.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { endsAccesses, isSameTree, moveDocument, type Place } from "./move-document.ts";
 
 const ConfirmDialog = later(async () => (await import("../components/confirm-dialog.tsx")).ConfirmDialog);

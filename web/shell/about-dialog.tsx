@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { Dialog } from "../components/dialog.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./about-dialog.module.css";
 
 interface Props {

@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../client/api.ts";
 import { nameOf } from "../api/me.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./shell.module.css";
 
 interface Props extends ComponentProps<"button"> {

@@ -1,7 +1,6 @@
 import "./menu.css";
 import { Menu } from "@mantine/core";
 import { type ComponentProps, type MouseEvent, type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../client/api.ts";
 import { useConfig } from "../api/config.ts";
 import { countDrafts, listCopies, wipeLocalData } from "../api/local-data.ts";
@@ -11,6 +10,7 @@ import { later } from "../components/later.tsx";
 import { Mantine } from "../components/mantine.tsx";
 import { useChosenColorScheme } from "../components/use-color-scheme.ts";
 import { LANGUAGES, type Language } from "../i18n/language.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { AccountButton } from "./account-button.tsx";
 import { preventSilentLogin } from "./begin-login.ts";
 

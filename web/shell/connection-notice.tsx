@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { useConnectionLost } from "../api/connection.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./shell.module.css";
 
 /** Says that the server does not respond, as long as that lasts. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { useConfig } from "../api/config.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./footer.module.css";
 import { footerOf } from "./footer-of-theme.ts";
 import type { ThemeLink } from "./theme-fields.ts";

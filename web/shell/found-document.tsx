@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../client/api.ts";
 import { documentPath } from "../api/documents.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./found-document.module.css";
 
 export type FoundDocument = Schemas["FoundDocument"];

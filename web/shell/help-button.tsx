@@ -1,6 +1,6 @@
 import { IconHelp } from "@tabler/icons-react";
 import type { ComponentProps, ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./shell.module.css";
 
 const ICON_SIZE = 18;

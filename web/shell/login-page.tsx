@@ -1,11 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { isNotFound } from "../api/failures.ts";
 import { Button } from "../components/button.tsx";
 import { messageOf } from "../components/error-state.tsx";
 import { useWindowTitle } from "../components/window-title.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { beginLogin } from "./begin-login.ts";
 import { Brand } from "./brand.tsx";
 import { Footer } from "./footer.tsx";

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { ConfirmDialog } from "../components/confirm-dialog.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 
 interface Props {
   /** Numbers of documents with changes that were not sent, and of workflows with changes that were not saved. */

@@ -1,8 +1,8 @@
 import "./dialog.css";
 import { Drawer } from "@mantine/core";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Mantine } from "../components/mantine.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 
 interface Props {
   readonly isOpen: boolean;

@@ -10,13 +10,13 @@ import {
   useRef,
   useState,
 } from "react";
-import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
 import type { Schemas } from "../../client/api.ts";
 import { useCreateDocument } from "../api/documents.ts";
 import { useUnreadCount } from "../api/unread.ts";
 import { IconButton } from "../components/icon-button.tsx";
 import { later } from "../components/later.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { AccountButton } from "./account-button.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { HelpButton } from "./help-button.tsx";

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Dialog } from "../components/dialog.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { NAVIGATION } from "./navigation.ts";
 import classes from "./shell.module.css";
 

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./side-handle.module.css";
 import { SIDE_WIDTH_KEY, SIDE_WIDTH_PROPERTY } from "./side-width.ts";
 

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Route, Switch } from "wouter";
 import { useConfig } from "../api/config.ts";
 import { ButtonLink } from "../components/button.tsx";
 import { later } from "../components/later.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { SILENT_LOGIN } from "./begin-login.ts";
 import { LoginPage } from "./login-page.tsx";
 import { VisitorHeader } from "./visitor-header.tsx";

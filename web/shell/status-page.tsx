@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Button, ButtonLink } from "../components/button.tsx";
 import { useWindowTitle } from "../components/window-title.ts";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./message-page.module.css";
 
 interface Props {

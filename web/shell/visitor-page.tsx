@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { useDocument } from "../api/documents.ts";
 import { Button } from "../components/button.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { DocumentPage } from "../pages/document/document-page.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { LoginPage } from "./login-page.tsx";

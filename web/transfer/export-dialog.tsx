@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import type { Document } from "../api/documents.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { ExportState } from "./export-state.tsx";
 import classes from "./transfer.module.css";
 import { useExport } from "./use-export.ts";

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { messageOf } from "../components/error-state.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./transfer.module.css";
 import type { ExportJob } from "./use-export.ts";
 

@@ -1,10 +1,10 @@
 import { IconX } from "@tabler/icons-react";
 import type { TFunction } from "i18next";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { documentPath } from "../api/documents.ts";
 import { IconButton } from "../components/icon-button.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { dismissImport, type ImportedFile, type ImportProblem, useImports } from "./imports.ts";
 import classes from "./transfer.module.css";
 

@@ -1,5 +1,5 @@
 import type { DragEvent, ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./transfer.module.css";
 import { useFileDrag } from "./use-file-drag.ts";
 import { useImport } from "./use-import.ts";

@@ -9,10 +9,10 @@ import {
   useRef,
   useState,
 } from "react";
-import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
 import { documentIdOf, documentPath } from "../api/documents.ts";
 import { useMove } from "../document-menu/use-move.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import { useImport } from "../transfer/use-import.ts";
 import { MoreRow } from "./more-row.tsx";
 import classes from "./tree.module.css";

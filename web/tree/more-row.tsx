@@ -1,5 +1,5 @@
 import { type CSSProperties, type ReactNode, useEffect } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../i18n/use-translation.ts";
 import classes from "./tree.module.css";
 import type { MoreTreeRow } from "./tree-rows.ts";
 

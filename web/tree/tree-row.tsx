@@ -1,10 +1,10 @@
 import { IconChevronRight, IconDots, IconPlus } from "@tabler/icons-react";
 import type { CSSProperties, ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { useCreateChild } from "../api/document-changes.ts";
 import { documentPath } from "../api/documents.ts";
 import { DocumentMenu } from "../document-menu/load-document-menu.tsx";
+import { useTranslation } from "../i18n/use-translation.ts";
 import type { DropZone } from "./drag-and-drop.ts";
 import classes from "./tree.module.css";
 import type { DocumentTreeRow } from "./tree-rows.ts";

@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import type { DeadLetter } from "../../api/dead-letters.ts";
 import { eventPath } from "../../api/events.ts";
@@ -8,6 +7,7 @@ import { DetailsPanel, DetailsSection } from "../../components/details-panel.tsx
 import { Fact, Facts } from "../../components/facts.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { ExactTime } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { aboutOf } from "./message-subject.ts";
 
 interface Props {

@@ -1,7 +1,6 @@
 import { useDisclosure } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -19,6 +18,7 @@ import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { DeadLetterPanel } from "./dead-letter-panel.tsx";
 import ownClasses from "./dead-letters.module.css";
 

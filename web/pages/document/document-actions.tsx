@@ -1,13 +1,13 @@
 import { useDisclosure } from "@mantine/hooks";
 import { IconDots } from "@tabler/icons-react";
 import { memo, type ReactNode, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import type { Document } from "../../api/documents.ts";
 import { Button } from "../../components/button.tsx";
 import { IconButton } from "../../components/icon-button.tsx";
 import { later } from "../../components/later.tsx";
 import { DocumentMenu } from "../../document-menu/load-document-menu.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 
 const ShareDialog = later(async () => (await import("./sharing/share-dialog.tsx")).ShareDialog);
 

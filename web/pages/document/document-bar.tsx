@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import type { Awareness } from "y-protocols/awareness";
 import type { WeftProvider } from "../../../client/collaboration/weft-provider.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./document.module.css";
 import { onOthers, type Participant, participantsOf } from "./participants.ts";
 import { SaveState } from "./save-state.tsx";

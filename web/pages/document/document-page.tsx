@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
 import type * as Y from "yjs";
 import { ApiFailure } from "../../../client/api.ts";
 import { type Document, documentIdOf, useDocument } from "../../api/documents.ts";
@@ -16,6 +15,7 @@ import { RestoreButton } from "../../components/restore-button.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useLeaveWarning } from "../../components/use-leave-warning.ts";
 import { useWindowTitle } from "../../components/window-title.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { StatusPage } from "../../shell/status-page.tsx";
 import classes from "./document.module.css";
 import { DocumentActions } from "./document-actions.tsx";

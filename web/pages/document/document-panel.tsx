@@ -1,13 +1,13 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { IconHistory, IconList, IconMessage, IconX } from "@tabler/icons-react";
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import type * as Y from "yjs";
 import type { Document } from "../../api/documents.ts";
 import { IconButton } from "../../components/icon-button.tsx";
 import { later } from "../../components/later.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { bodyOf, type Mentions } from "./comments/comment-body.ts";
 import { createThread, useThreads } from "./comments/threads.ts";
 import { MARK, useAnchors, useHighlights } from "./comments/use-anchors.ts";

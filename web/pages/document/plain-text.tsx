@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
 import type * as Y from "yjs";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./document.module.css";
 import { textsOf } from "./history/document-text.ts";
 

@@ -1,9 +1,9 @@
 import { IconAlertTriangle, IconCheck, IconCloudOff, IconEye, IconLoader2 } from "@tabler/icons-react";
 import type { TFunction } from "i18next";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { WeftProvider } from "../../../client/collaboration/weft-provider.ts";
 import { useLeaveWarning } from "../../components/use-leave-warning.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./document.module.css";
 import { type CollaborationState, useUnsynced } from "./use-collaboration.ts";
 import type { TitleState } from "./use-title.ts";

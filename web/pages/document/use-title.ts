@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { ApiFailure, dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import type { Document } from "../../api/documents.ts";
 import { messageOf } from "../../components/error-state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 
 /** Time without a change after which the title is saved, milliseconds. */
 const DEBOUNCE_MS = 400;

@@ -1,7 +1,6 @@
 import { IconDots, IconFileText, IconStar, IconStarFilled } from "@tabler/icons-react";
 import type { TFunction } from "i18next";
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { useConfig } from "../../api/config.ts";
 import { setFavorite, useDocumentChange } from "../../api/document-changes.ts";
@@ -11,6 +10,7 @@ import listClasses from "../../components/list.module.css";
 import { RestoreButton } from "../../components/restore-button.tsx";
 import { Time } from "../../components/time.tsx";
 import { DocumentMenu } from "../../document-menu/load-document-menu.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 
 const ICON_SIZE = 18;
 const DAY_MS = 86_400_000;

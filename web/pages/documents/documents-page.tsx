@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { ApiFailure } from "../../../client/api.ts";
 import { useCreateDocument } from "../../api/documents.ts";
 import { Button } from "../../components/button.tsx";
@@ -14,6 +13,7 @@ import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
 import { useBusy } from "../../components/rest.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { DocumentRow } from "./document-row.tsx";
 import { LISTS, type ListName, ORDERINGS, useDocuments } from "./lists.ts";
 

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { documentPath } from "../../api/documents.ts";
 import { listCopies } from "../../api/local-data.ts";
 import { useMe } from "../../api/me.ts";
 import listClasses from "../../components/list.module.css";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { readLocalRecord } from "../document/local-copy.ts";
 
 /** The documents with a copy on this device, which open without a connection. */

@@ -1,5 +1,4 @@
 import { type ReactNode, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -11,6 +10,7 @@ import { FormField } from "../../components/form-field.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 
 const TITLE_MAX_LENGTH = 255;
 

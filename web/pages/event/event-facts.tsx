@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -9,6 +8,7 @@ import { EVENTS, type EventDetail, eventPath } from "../../api/events.ts";
 import { workflowPath } from "../../api/workflows.ts";
 import { Fact, Facts } from "../../components/facts.tsx";
 import { ExactTime } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { EventState } from "../events/event-state.tsx";
 
 /** Where an event came from and what it is about, with links. */

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { EVENTS, type EventDetail, eventPath } from "../../api/events.ts";
@@ -12,6 +11,7 @@ import { ErrorState } from "../../components/error-state.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import pageClasses from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { StatusPage } from "../../shell/status-page.tsx";
 import classes from "./event.module.css";
 import { EventFacts } from "./event-facts.tsx";

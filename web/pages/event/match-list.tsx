@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -12,6 +11,7 @@ import { visibleJson } from "../../components/json-lines.ts";
 import { PageLinks } from "../../components/page-links.tsx";
 import { pageOf, useQueryParameters } from "../../components/query-parameters.ts";
 import { State, type StateName } from "../../components/state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./event.module.css";
 
 const PAGE_SIZE = 50;

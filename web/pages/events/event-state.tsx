@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { EventRecord } from "../../api/events.ts";
 import { State } from "../../components/state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 
 /** Whether the workflows of an event have started, and whether something prevented it. */
 export function EventState({

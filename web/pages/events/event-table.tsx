@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { type EventRecord, eventPath } from "../../api/events.ts";
 import { visibleJson } from "../../components/json-lines.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { ExactTime } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { EventState } from "./event-state.tsx";
 import classes from "./events.module.css";
 

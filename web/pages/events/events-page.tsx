@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -14,6 +13,7 @@ import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { EventTable } from "./event-table.tsx";
 import { LiveBar, WaitingEvents } from "./live-bar.tsx";
 import { useLiveEvents } from "./live-events.ts";

@@ -1,7 +1,7 @@
 import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../components/button.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./events.module.css";
 import type { LiveEvents } from "./live-events.ts";
 

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { DetailsPanel, DetailsSection } from "../../components/details-panel.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
@@ -8,6 +7,7 @@ import { Fact, Facts } from "../../components/facts.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { TextView } from "../../components/text-view.tsx";
 import { Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { filePath, PREVIEW_MAX_BYTES, type Preview, readPreview } from "./file-preview.ts";
 import classes from "./files.module.css";
 import type { Artifact } from "./files-page.tsx";

@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -15,6 +14,7 @@ import { useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { FilePanel } from "./file-panel.tsx";
 import { formatBytes } from "./format-bytes.ts";
 import { WorkspaceTable } from "./workspace-table.tsx";

@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -11,6 +10,7 @@ import { orderingOf, pageOf, useQueryParameters } from "../../components/query-p
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 
 const PAGE_SIZE = 50;
 

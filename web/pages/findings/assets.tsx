@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -10,6 +9,7 @@ import { ListWithFilters, useListQuery } from "../../components/list-with-filter
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { FindingPanel } from "./finding-panel.tsx";
 
 const FILTERS = ["search", "workspace", "asset_type", "source", "status_code"] as const;

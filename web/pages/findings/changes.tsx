@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { useWorkspaceNames } from "../../api/workspace-names.ts";
@@ -10,6 +9,7 @@ import { ErrorState } from "../../components/error-state.tsx";
 import formClasses from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./findings.module.css";
 import { Severity } from "./severity.tsx";
 

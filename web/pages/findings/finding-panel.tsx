@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { CopyTextButton } from "../../components/copy-text-button.tsx";
 import { DetailsPanel, DetailsSection } from "../../components/details-panel.tsx";
@@ -7,6 +6,7 @@ import { Fact, Facts } from "../../components/facts.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { TextView } from "../../components/text-view.tsx";
 import { Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { Severity } from "./severity.tsx";
 
 /** Fields that the facts show, or that say nothing to people. */

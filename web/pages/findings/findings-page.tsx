@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { CopyCommand } from "../../components/copy-command.tsx";
 import { FilterTabs } from "../../components/filter-tabs.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { Assets } from "./assets.tsx";
 import { Changes } from "./changes.tsx";
 import { Vulnerabilities } from "./vulnerabilities.tsx";

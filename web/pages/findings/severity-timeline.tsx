@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { ChartBars } from "../../components/chart-bars.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 
 const DAYS = 60;
 /** Informational findings and other severities are one series. */

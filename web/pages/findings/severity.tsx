@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./findings.module.css";
 
 /** The severities that are counted, the worst first. Others are shown as they were reported. */

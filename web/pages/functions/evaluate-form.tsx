@@ -1,6 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
@@ -9,6 +8,7 @@ import formClasses from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
 import { FormProblem } from "../../components/form-problem.tsx";
 import { JsonView } from "../../components/json-view.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./functions.module.css";
 
 /** The limits of the service. */

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { CopyTextButton } from "../../components/copy-text-button.tsx";
 import { DetailsPanel, DetailsSection } from "../../components/details-panel.tsx";
 import { Fact, Facts } from "../../components/facts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { EvaluateForm } from "./evaluate-form.tsx";
 import classes from "./functions.module.css";
 import type { ScriptFunction } from "./functions-page.tsx";

@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -15,6 +14,7 @@ import { PageHeader } from "../../components/page-header.tsx";
 import { orderingOf, useQueryParameters } from "../../components/query-parameters.ts";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { EvaluateForm } from "./evaluate-form.tsx";
 import { FunctionPanel } from "./function-panel.tsx";
 

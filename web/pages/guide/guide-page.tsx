@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
 import { ErrorState } from "../../components/error-state.tsx";
 import { useWindowTitle } from "../../components/window-title.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { StatusPage } from "../../shell/status-page.tsx";
 import classes from "./guide.module.css";
 import { GUIDE_GROUPS, GUIDES, type Guide } from "./guides.ts";

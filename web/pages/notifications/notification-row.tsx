@@ -1,11 +1,11 @@
 import { IconCheck } from "@tabler/icons-react";
 import type { TFunction } from "i18next";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { documentPath } from "../../api/documents.ts";
 import { IconButton } from "../../components/icon-button.tsx";
 import { Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./notifications.module.css";
 import type { Notification } from "./notifications.ts";
 

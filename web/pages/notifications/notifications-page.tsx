@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
@@ -8,6 +7,7 @@ import { ListEnd } from "../../components/list-end.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { NotificationRow } from "./notification-row.tsx";
 import rowClasses from "./notifications.module.css";
 import { useMarkRead, useNotifications } from "./notifications.ts";

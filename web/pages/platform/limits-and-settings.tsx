@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { State } from "../../components/state.tsx";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./platform.module.css";
 import type { Platform } from "./platform-page.tsx";
 

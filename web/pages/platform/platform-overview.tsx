@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./platform.module.css";
 import type { Platform } from "./platform-page.tsx";
 

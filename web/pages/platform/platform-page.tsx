@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { isForbidden } from "../../api/failures.ts";
@@ -12,6 +11,7 @@ import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
 import { State } from "../../components/state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { StatusPage } from "../../shell/status-page.tsx";
 import { LimitTable, SettingTable } from "./limits-and-settings.tsx";
 import { PlatformOverview } from "./platform-overview.tsx";

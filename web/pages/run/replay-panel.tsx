@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import type { Run } from "../../api/runs.ts";
@@ -9,6 +8,7 @@ import { ErrorState } from "../../components/error-state.tsx";
 import classes from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
 import { FormProblem } from "../../components/form-problem.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { ParamField, VALUE_MAX } from "../workflow/param-field.tsx";
 import panelClasses from "./panel.module.css";
 import { changedParams, useParams } from "./rerun-panel.tsx";

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import type { Run } from "../../api/runs.ts";
 import { Button } from "../../components/button.tsx";
 import classes from "../../components/form.module.css";
 import { FormProblem } from "../../components/form-problem.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { type Param, ParamField } from "../workflow/param-field.tsx";
 import panelClasses from "./panel.module.css";
 import { useNewRun } from "./run-requests.ts";

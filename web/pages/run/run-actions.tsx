@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { isFinished, type Run } from "../../api/runs.ts";
 import { Button, ButtonLink } from "../../components/button.tsx";
 import { messageOf } from "../../components/error-state.tsx";
 import { later } from "../../components/later.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { useCancelRun, useNewRun } from "./run-requests.ts";
 
 const ConfirmDialog = later(async () => (await import("../../components/confirm-dialog.tsx")).ConfirmDialog);

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./panel.module.css";
 
 interface Props {

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { durationOf, type Run, stateOf } from "../../api/runs.ts";
 import { workflowPath } from "../../api/workflows.ts";
 import { State } from "../../components/state.tsx";
 import { formatDuration, Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./run.module.css";
 
 /** The state of a run and what it was started with, in one line. */

@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import type { RunStream } from "./run-stream.ts";
 import { TextViewer } from "./text/text-viewer.tsx";
 import { logSource } from "./text-sources.ts";

@@ -1,5 +1,4 @@
 import { type ReactNode, useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { refusalOf } from "../../api/failures.ts";
 import { isFinished, type Run } from "../../api/runs.ts";
@@ -11,6 +10,7 @@ import pageClasses from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
 import { useBusy } from "../../components/rest.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { StatusPage } from "../../shell/status-page.tsx";
 import classes from "./run.module.css";
 import { RunActions } from "./run-actions.tsx";

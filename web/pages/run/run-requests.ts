@@ -1,10 +1,10 @@
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { messageOf } from "../../components/error-state.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { runKey } from "./timeline-data.ts";
 
 /** What a new run is made from, besides the run itself. */

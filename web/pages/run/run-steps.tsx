@@ -1,11 +1,11 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, type ReactNode, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { State } from "../../components/state.tsx";
 import { formatDuration, Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { gradientOf } from "./item-states.ts";
 import classes from "./run.module.css";
 import { StepList, type StepRowProps } from "./step-list.tsx";

@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { isFinished, type Run } from "../../api/runs.ts";
@@ -8,6 +7,7 @@ import { ButtonLink } from "../../components/button.tsx";
 import { FilterTabs } from "../../components/filter-tabs.tsx";
 import { later } from "../../components/later.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./panel.module.css";
 import { RunArtifacts } from "./run-artifacts.tsx";
 import { RunPanel } from "./run-panel.tsx";

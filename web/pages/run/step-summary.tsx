@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { Schemas } from "../../../client/api.ts";
 import { Button } from "../../components/button.tsx";
 import { copyText } from "../../components/copy-text.ts";
 import { State, type StateName } from "../../components/state.tsx";
 import { formatDuration, Time } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./panel.module.css";
 import { durationOfStep, stateOfStep, type TimelineStep } from "./timeline-data.ts";
 

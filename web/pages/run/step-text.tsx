@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./panel.module.css";
 import type { RunStream } from "./run-stream.ts";
 import type { TextRow } from "./text/text-rows.ts";

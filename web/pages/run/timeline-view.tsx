@@ -1,7 +1,6 @@
 import { IconMinus, IconPlus } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { isFinished, type Run } from "../../api/runs.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -9,6 +8,7 @@ import { IconButton } from "../../components/icon-button.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { StateSymbol } from "../../components/state.tsx";
 import { formatDuration } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { gradientOf } from "./item-states.ts";
 import { StepList, type StepRowProps } from "./step-list.tsx";
 import classes from "./timeline.module.css";

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
 import { messageOf } from "../../components/error-state.tsx";
 import { later } from "../../components/later.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./runs.module.css";
 
 /** Runs in one request: small enough to show progress. */

@@ -1,11 +1,11 @@
 import { type KeyboardEvent, memo, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { durationOf, type Run, stateOf } from "../../api/runs.ts";
 import { State } from "../../components/state.tsx";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
 import { formatDuration, Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { isField } from "../../shell/shortcuts.ts";
 import classes from "./runs.module.css";
 

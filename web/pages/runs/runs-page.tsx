@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -18,6 +17,7 @@ import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { RunTable } from "./run-table.tsx";
 import runsClasses from "./runs.module.css";
 import { filtersOf, PARAM_PREFIX, STATUSES, TEXT_FILTERS, weftArguments } from "./runs-query.ts";

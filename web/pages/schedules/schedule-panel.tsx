@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -13,6 +12,7 @@ import { Fact, Facts } from "../../components/facts.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { ScheduleActions, ScheduleCause } from "../../components/schedule.tsx";
 import { ExactTime, relativeTime, Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./schedules.module.css";
 
 /** Next and last runs that are shown. */

@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useId, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -12,6 +11,7 @@ import { messageOf } from "../../components/error-state.tsx";
 import classes from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { readEventData } from "./event-data.ts";
 
 /** The limits of the service. */

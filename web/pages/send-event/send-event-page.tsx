@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { EVENTS } from "../../api/events.ts";
@@ -8,6 +7,7 @@ import { ErrorState } from "../../components/error-state.tsx";
 import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { SendEventForm } from "./send-event-form.tsx";
 
 /** Sends an event to the log. With `from` in the address it begins with the topic and the data of an event. */

@@ -1,11 +1,11 @@
 import { type ReactNode, useId } from "react";
-import { useTranslation } from "react-i18next";
 import { nameOf, useMe } from "../../api/me.ts";
 import { useUserLanguage } from "../../api/user-language.ts";
 import { COLOR_SCHEMES, setColorScheme } from "../../color-scheme.ts";
 import { useChosenColorScheme } from "../../components/use-color-scheme.ts";
 import { useOptimisticChange } from "../../components/use-optimistic-change.ts";
 import { LANGUAGES, type Language } from "../../i18n/language.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./settings.module.css";
 
 export function GeneralSettings(): ReactNode {

@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { ErrorState, messageOf } from "../../components/error-state.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useOptimisticChange } from "../../components/use-optimistic-change.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./settings.module.css";
 
 type Settings = Schemas["NotificationSettings"];

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../components/button.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { ExportState } from "../../transfer/export-state.tsx";
 import { useExport } from "../../transfer/use-export.ts";
 import classes from "./settings.module.css";

@@ -1,12 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { Button } from "../../components/button.tsx";
 import { ErrorState, messageOf } from "../../components/error-state.tsx";
 import { Time } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { browserName } from "./browser-name.ts";
 import classes from "./settings.module.css";
 

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { FilterTabs } from "../../components/filter-tabs.tsx";
 import pageClasses from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { StatusPage } from "../../shell/status-page.tsx";
 import { GeneralSettings } from "./general-settings.tsx";
 import { NotificationSettings } from "./notification-settings.tsx";

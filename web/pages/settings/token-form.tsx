@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useId } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { useMe } from "../../api/me.ts";
 import { Button } from "../../components/button.tsx";
 import { useCopy } from "../../components/copy-text.ts";
 import { messageOf } from "../../components/error-state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./settings.module.css";
 
 type Scope = Schemas["AccessToken"]["scopes"][number];

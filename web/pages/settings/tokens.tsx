@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf, type Schemas } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { isForbidden } from "../../api/failures.ts";
@@ -10,6 +9,7 @@ import { ErrorState, messageOf } from "../../components/error-state.tsx";
 import { later } from "../../components/later.tsx";
 import { Time } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./settings.module.css";
 import { TokenForm } from "./token-form.tsx";
 

@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { ApiFailure, type Schemas } from "../../../client/api.ts";
 import { EVENTS, eventPath } from "../../api/events.ts";
@@ -11,6 +10,7 @@ import { DetailsSection } from "../../components/details-panel.tsx";
 import formClasses from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
 import { FormProblem } from "../../components/form-problem.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./webhooks.module.css";
 
 const BODY_MAX_LENGTH = 1_000_000;

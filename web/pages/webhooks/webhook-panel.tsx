@@ -1,7 +1,6 @@
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -16,6 +15,7 @@ import { ErrorState, messageOf } from "../../components/error-state.tsx";
 import { Fact, Facts } from "../../components/facts.tsx";
 import { ExactTime, Time } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { EventState } from "../events/event-state.tsx";
 import { TryWebhook } from "./try-webhook.tsx";
 import classes from "./webhooks.module.css";

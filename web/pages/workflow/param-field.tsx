@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { Workflow } from "../../api/workflows.ts";
 import { FormField } from "../../components/form-field.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 
 export type Param = Workflow["params"][number];
 

@@ -1,7 +1,7 @@
 import { IconAlertTriangle, IconCheck, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { ValidatedWorkflow } from "../../api/workflows.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./workflow.module.css";
 
 const ICON_SIZE = 16;

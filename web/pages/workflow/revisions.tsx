@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -8,6 +7,7 @@ import { Button } from "../../components/button.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
 import { useQueryParameters } from "../../components/query-parameters.ts";
 import { Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { lineDiff } from "./line-diff.ts";
 import classes from "./revisions.module.css";
 

@@ -1,12 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import { type Plan, planRun, type RunInput, startRun, type Workflow } from "../../api/workflows.ts";
 import { Button } from "../../components/button.tsx";
 import { messageOf } from "../../components/error-state.tsx";
 import formClasses from "../../components/form.module.css";
 import { FormField } from "../../components/form-field.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { ParamField } from "./param-field.tsx";
 import classes from "./workflow.module.css";
 

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, type RefObject, useEffect, useId, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { ApiFailure, dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { type ValidatedWorkflow, validateWorkflow } from "../../api/workflows.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { type CodeEditor, createCodeEditor } from "./code-editor.ts";
 import { outlineOf } from "./outline.ts";
 import type { Outline } from "./outline-steps.ts";

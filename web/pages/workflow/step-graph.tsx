@@ -1,8 +1,8 @@
 import "@xyflow/react/dist/base.css";
 import { Background, Controls, type Node, Position, ReactFlow } from "@xyflow/react";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { EmptyState } from "../../components/empty-state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { graphOf, type Layout, NODE_HEIGHT, NODE_WIDTH } from "./graph-layout.ts";
 import type { OutlineStep } from "./outline-steps.ts";
 import classes from "./step-graph.module.css";

@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { Plan, PlannedStep } from "../../api/workflows.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import type { OutlineStep } from "./outline-steps.ts";
 import classes from "./workflow.module.css";
 

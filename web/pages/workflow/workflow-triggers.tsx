@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { SCHEDULES } from "../../api/schedules.ts";
@@ -8,6 +7,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
 import { ScheduleActions, ScheduleCause } from "../../components/schedule.tsx";
 import { Time } from "../../components/time.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./workflow.module.css";
 
 /** A workflow declares at most 64 triggers; the others are schedules that requests created. */

@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "wouter";
 import { ApiFailure, dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -22,6 +21,7 @@ import { useQueryParameters } from "../../components/query-parameters.ts";
 import { Time } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useLeaveWarning } from "../../components/use-leave-warning.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import type { CodeEditor } from "./code-editor.ts";
 import { deleteDraft, readDraft, useKeptDraft } from "./drafts.ts";
 import { type Outline, type OutlineStep, stepAt } from "./outline-steps.ts";

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { durationOf, type Run, stateOf } from "../../api/runs.ts";
 import { State } from "../../components/state.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import classes from "./workflows.module.css";
 
 /** How many runs of a workflow the list shows. */

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
@@ -9,6 +8,7 @@ import { type Workflow, workflowPath } from "../../api/workflows.ts";
 import { ButtonLink } from "../../components/button.tsx";
 import tableClasses from "../../components/table.module.css";
 import { Table } from "../../components/table.tsx";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { LastRuns, LastState, SHOWN_RUNS } from "./last-runs.tsx";
 import classes from "./workflows.module.css";
 

@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { dataOf } from "../../../client/api.ts";
 import { api } from "../../api/client.ts";
 import { ButtonLink } from "../../components/button.tsx";
@@ -12,6 +11,7 @@ import classes from "../../components/page.module.css";
 import { PageHeader } from "../../components/page-header.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { orderingOf, pageOf, useQueryParameters } from "../../components/query-parameters.ts";
+import { useTranslation } from "../../i18n/use-translation.ts";
 import { WorkflowTable } from "./workflow-table.tsx";
 
 const PAGE_SIZE = 50;

@@ -2,8 +2,8 @@ import { FormattingToolbarExtension, ShowSelectionExtension } from "@blocknote/c
 import { useExtension } from "@blocknote/react";
 import { IconSparkles } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
 import type { Document } from "../../../api/documents.ts";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { MenuButton } from "../menus/menu-button.tsx";
 import type { AiFeatures } from "./ai-features.ts";

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { ApiFailure } from "../../../../client/api.ts";
 import { Button } from "../../../components/button.tsx";
 import { messageOf } from "../../../components/error-state.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { Floating } from "../menus/floating.tsx";
 import { selectionRect } from "../menus/format-toolbar.tsx";

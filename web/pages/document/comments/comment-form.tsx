@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../../components/button.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import type { Mentions } from "./comment-body.ts";
 import classes from "./comments.module.css";
 import { MentionField } from "./mention-field.tsx";

@@ -1,10 +1,10 @@
 import { useDisclosure } from "@mantine/hooks";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { IconButton } from "../../../components/icon-button.tsx";
 import { later } from "../../../components/later.tsx";
 import { Time } from "../../../components/time.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { bodyOf, textOfBody, writtenOf } from "./comment-body.ts";
 import { CommentForm, type Written } from "./comment-form.tsx";
 import classes from "./comments.module.css";

@@ -1,8 +1,8 @@
 import { type ReactNode, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { FilterTabs } from "../../../components/filter-tabs.tsx";
 import { useQueryParameters } from "../../../components/query-parameters.ts";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import type { Mentions } from "./comment-body.ts";
 import { CommentForm, type Written } from "./comment-form.tsx";
 import classes from "./comments.module.css";

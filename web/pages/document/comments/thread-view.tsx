@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../../components/button.tsx";
 import { useQueryParameters } from "../../../components/query-parameters.ts";
 import { showToast } from "../../../components/toasts.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { bodyOf } from "./comment-body.ts";
 import { CommentForm, type Written } from "./comment-form.tsx";
 import { CommentView } from "./comment-view.tsx";

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { CALLOUT_EMOJI_EVENT } from "../blocks/callout.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { EmojiPicker } from "./emoji-picker.tsx";

@@ -7,8 +7,8 @@ import {
   useRef,
   useState,
 } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../../components/button.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { FloatingBox } from "../menus/floating.tsx";
 import classes from "./emoji.module.css";
 import { type Emoji, findEmojis, loadEmojis } from "./emojis.ts";

@@ -1,7 +1,7 @@
 import { IconMoodSmile } from "@tabler/icons-react";
 import { type ReactNode, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { later } from "../../../components/later.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import classes from "../document.module.css";
 
 const EmojiPicker = later(async () => (await import("./emoji-picker.tsx")).EmojiPicker);

@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../../client/api.ts";
 import { api } from "../../../api/client.ts";
@@ -8,6 +7,7 @@ import { Button } from "../../../components/button.tsx";
 import { ErrorState } from "../../../components/error-state.tsx";
 import { useQueryParameters } from "../../../components/query-parameters.ts";
 import { Time } from "../../../components/time.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import classes from "./history.module.css";
 
 const PAGE_SIZE = 30;

@@ -1,7 +1,6 @@
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
 import type * as Y from "yjs";
 import { dataOf } from "../../../../client/api.ts";
 import { api } from "../../../api/client.ts";
@@ -11,6 +10,7 @@ import { ErrorState, messageOf } from "../../../components/error-state.tsx";
 import { useQueryParameters } from "../../../components/query-parameters.ts";
 import { Time } from "../../../components/time.tsx";
 import { showToast } from "../../../components/toasts.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { changesBetween, type Part, type ShownBlock } from "./changes.ts";
 import { documentOf, textsOf } from "./document-text.ts";
 import classes from "./history.module.css";

@@ -2,7 +2,7 @@ import { SideMenuExtension } from "@blocknote/core/extensions";
 import { useExtension, useExtensionState } from "@blocknote/react";
 import { IconGripVertical, IconPlus } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { type BlockEditor, type EditorBlock, useBlockEditor } from "../document-schema.ts";
 import { ActionMenu } from "./action-menu.tsx";
 import { addBelow } from "./block-actions.ts";

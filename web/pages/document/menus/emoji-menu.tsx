@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { type Emoji, findEmojis, loadEmojis } from "../emoji/emojis.ts";
 import { SuggestionList } from "./suggestion-list.tsx";

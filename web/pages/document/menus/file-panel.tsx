@@ -1,9 +1,9 @@
 import { FilePanelExtension } from "@blocknote/core/extensions";
 import { useExtension, useExtensionState } from "@blocknote/react";
 import { type ReactNode, useId, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../../components/button.tsx";
 import { messageOf } from "../../../components/error-state.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { shownUrl } from "../blocks/attachments.ts";
 import { type EditorBlock, type PartialEditorBlock, useBlockEditor } from "../document-schema.ts";
 import { Floating } from "./floating.tsx";

@@ -12,7 +12,7 @@ import {
   type TablerIcon,
 } from "@tabler/icons-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { type BlockEditor, useBlockEditor } from "../document-schema.ts";
 import { Floating } from "./floating.tsx";
 import { LinkForm } from "./link-form.tsx";

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../../components/button.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import classes from "./menus.module.css";
 import { typedUrl } from "./typed-url.ts";
 

@@ -2,7 +2,7 @@ import { LinkToolbarExtension } from "@blocknote/core/extensions";
 import { useEditorState, useExtension } from "@blocknote/react";
 import { IconExternalLink, IconPencil, IconUnlink } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { Floating } from "./floating.tsx";
 import { LinkForm } from "./link-form.tsx";

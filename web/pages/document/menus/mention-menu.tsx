@@ -1,8 +1,8 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconFilePlus, IconFileText, IconUser } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import type { Document } from "../../../api/documents.ts";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { matches } from "./filter.ts";
 import { type Suggestion, SuggestionList } from "./suggestion-list.tsx";

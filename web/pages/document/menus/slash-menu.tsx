@@ -1,7 +1,7 @@
 import { SuggestionMenu } from "@blocknote/core/extensions";
 import { IconAt, IconFilePlus, IconMoodSmile, type TablerIcon } from "@tabler/icons-react";
 import { type ReactNode, useMemo } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { BLOCK_TYPE_NAMES, BLOCK_TYPES } from "./block-types.ts";
 import { matches } from "./filter.ts";

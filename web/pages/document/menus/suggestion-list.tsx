@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { Floating } from "./floating.tsx";
 import classes from "./menus.module.css";

@@ -8,7 +8,7 @@ import {
   IconRowRemove,
 } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { runTableCommand } from "./block-actions.ts";
 import { Floating } from "./floating.tsx";

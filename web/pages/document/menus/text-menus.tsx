@@ -1,7 +1,7 @@
 import { useEditorState } from "@blocknote/react";
 import { IconChevronDown, IconPalette } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { useBlockEditor } from "../document-schema.ts";
 import { ALIGNMENTS, alignmentGroup, alignmentOf, alignSelection } from "./alignment.ts";
 import { turnIntoGroup } from "./block-menu.tsx";

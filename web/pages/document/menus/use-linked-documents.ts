@@ -1,9 +1,9 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 import { dataOf, type Schemas } from "../../../../client/api.ts";
 import { api } from "../../../api/client.ts";
 import { messageOf } from "../../../components/error-state.tsx";
 import { showToast } from "../../../components/toasts.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { type BlockEditor, useBlockEditor } from "../document-schema.ts";
 
 const DOCUMENTS_MAX = 6;

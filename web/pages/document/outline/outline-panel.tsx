@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { EmptyState } from "../../../components/empty-state.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import type { BlockEditor } from "../document-schema.ts";
 import { type Heading, headingsOf } from "./headings.ts";
 import classes from "./outline.module.css";

@@ -1,11 +1,11 @@
 import { IconPresentation } from "@tabler/icons-react";
 import { memo, type ReactNode, useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
 import { useLocation } from "wouter";
 import type { Document } from "../../../api/documents.ts";
 import { IconButton } from "../../../components/icon-button.tsx";
 import { later } from "../../../components/later.tsx";
 import { pageOf, useQueryParameters } from "../../../components/query-parameters.ts";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import type { BlockEditor } from "../document-schema.ts";
 import { PRESENT_EVENT } from "./present-from.ts";
 import { slideAt } from "./slides.ts";

@@ -1,8 +1,8 @@
 import { IconChevronLeft, IconChevronRight, IconKeyboard, IconLayoutGrid, IconX } from "@tabler/icons-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import type { Document } from "../../../api/documents.ts";
 import { IconButton } from "../../../components/icon-button.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import type { BlockEditor } from "../document-schema.ts";
 import classes from "./presenter.module.css";
 import { PresenterKeys } from "./presenter-keys.tsx";

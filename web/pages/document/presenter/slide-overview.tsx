@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import type { EditorBlock } from "../document-schema.ts";
 import classes from "./presenter.module.css";
 import { summarize } from "./slides.ts";

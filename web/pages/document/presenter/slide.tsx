@@ -1,6 +1,6 @@
 import { useCreateBlockNote } from "@blocknote/react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { styleNonce } from "../../../nonce.ts";
 import { BlockNoteView } from "../block-note-view.tsx";
 import { loadedUrl } from "../blocks/attachments.ts";

@@ -1,13 +1,13 @@
 import { NativeSelect } from "@mantine/core";
 import { IconLink } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { api } from "../../../api/client.ts";
 import { type Document, documentPath } from "../../../api/documents.ts";
 import { Button } from "../../../components/button.tsx";
 import { useCopy } from "../../../components/copy-text.ts";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { useOptimisticChange } from "../../../components/use-optimistic-change.ts";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import classes from "./sharing.module.css";
 import { useSharingChange } from "./sharing-api.ts";
 

@@ -2,7 +2,6 @@ import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { TFunction } from "i18next";
 import { type ReactNode, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import { dataOf } from "../../../../client/api.ts";
 import { api } from "../../../api/client.ts";
@@ -13,6 +12,7 @@ import { FormProblem } from "../../../components/form-problem.tsx";
 import { IconButton } from "../../../components/icon-button.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { useOptimisticChange } from "../../../components/use-optimistic-change.ts";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { RoleField } from "./role-field.tsx";
 import classes from "./sharing.module.css";
 import {

@@ -1,11 +1,11 @@
 import { type ReactNode, useId, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { isNotFound } from "../../../api/failures.ts";
 import { useMe } from "../../../api/me.ts";
 import { Button, ButtonLink } from "../../../components/button.tsx";
 import { messageOf } from "../../../components/error-state.tsx";
 import { Time } from "../../../components/time.tsx";
 import { useWindowTitle } from "../../../components/window-title.ts";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import classes from "../../../shell/message-page.module.css";
 import { requestAccess, useAccessRequests, useSharingChange } from "./sharing-api.ts";
 

@@ -1,11 +1,11 @@
 import "./sharing.css";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 import { Link } from "wouter";
 import type { Document } from "../../../api/documents.ts";
 import { isNotFound } from "../../../api/failures.ts";
 import { Dialog } from "../../../components/dialog.tsx";
 import { ErrorState } from "../../../components/error-state.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import { AddPerson } from "./add-person.tsx";
 import { LinkSettings } from "./link-settings.tsx";
 import { AccessRow, InheritedRow, InvitationRow, RequestRow } from "./people.tsx";

@@ -5,11 +5,11 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 import { dataOf, type Schemas } from "../../../../client/api.ts";
 import { api } from "../../../api/client.ts";
 import { messageOf } from "../../../components/error-state.tsx";
 import { showToast } from "../../../components/toasts.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 
 export type Role = Schemas["DocumentAccess"]["role"];
 export type Access = Schemas["DocumentAccess"];

@@ -1,11 +1,11 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 import { Button } from "../../../components/button.tsx";
 import { copyText } from "../../../components/copy-text.ts";
 import { ErrorState, messageOf } from "../../../components/error-state.tsx";
 import { showToast } from "../../../components/toasts.tsx";
+import { useTranslation } from "../../../i18n/use-translation.ts";
 import classes from "./text.module.css";
 import { TextLine } from "./text-line.tsx";
 import { findRows, type TextRow } from "./text-rows.ts";
