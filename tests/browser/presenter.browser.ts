@@ -95,6 +95,8 @@ test("a key presents the document: in the text from the cursor on, as the menu o
   await page.getByRole("menuitem", { name: /^Present from here/ }).press("Enter");
   await expectPage(dialog).toContainText("Slide 3 of 3");
   await page.keyboard.press("Escape");
+  await expectPage(dialog).toHaveCount(0);
+  await expectPage(text).toBeFocused();
   await page.getByRole("button", { name: "Present" }).focus();
   await page.keyboard.press("?");
   await expectPage(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText(
