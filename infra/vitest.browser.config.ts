@@ -12,8 +12,8 @@ export default defineConfig({
     // For tests that hang: a page is slow on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Each file has its own server and browser; some wait for half a minute until a page notices a lost connection.
-    maxWorkers: availableParallelism() + 1,
+    // Each file has its own server and browser, which wait for each other.
+    maxWorkers: availableParallelism(),
     sequence: {
       sequencer: longestFirst([
         "web-interface.browser.ts",

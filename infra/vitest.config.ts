@@ -8,8 +8,8 @@ export default defineConfig({
     // For tests that hang: a busy machine takes ten times as long as an idle one.
     testTimeout: 90_000,
     hookTimeout: 90_000,
-    // Many tests wait for processes: as many workers as processors use two thirds of them.
-    maxWorkers: availableParallelism() + 2,
+    // Many tests wait for processes: one worker more keeps the cores busy.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,

@@ -11,7 +11,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // They use less than half of the processor time of as many workers as processors.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 1,
     sequence: {
       sequencer: longestFirst([
         "kill.faults.ts",
