@@ -39,10 +39,10 @@ it.each([
     [...SIDE, "pages/documents/documents-page.tsx", ...textsOf("documents")],
   ],
   ["the list of runs", 135, ["pages/runs/runs-page.tsx", ...textsOf("runs")]],
-  ["a document", 402, ["editor", ...textsOf("document")]],
+  ["a document", 403, ["editor", ...textsOf("document")]],
   [
     "the same with all that is loaded after it",
-    423,
+    424,
     [...SIDE, "editor", "pages/document/editor-controls.tsx", ...textsOf("document", "editor")],
   ],
   [
