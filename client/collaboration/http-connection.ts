@@ -249,6 +249,7 @@ export class HttpConnection {
   }
 
   #apply({ generation, position, updates, state_vector: vector, ...received }: Received): void {
+    if (this.#stop.signal.aborted) return;
     const { awareness, awareness_tag: tag = this.#awarenessTag, permissions } = received;
     const { document, hasUnsaved, onConnected, onSynced } = this.#options;
     document.transact(() => {
@@ -277,6 +278,8 @@ export class HttpConnection {
     let failures = 0;
     while ((this.#hasMoved || this.#hasUpdates()) && !this.#stop.signal.aborted) {
       await this.#wait(BATCH_MS);
+      // Closed meanwhile: another connection sends these changes, and tells whether they are accepted.
+      if (this.#stop.signal.aborted) return;
       if (!this.#hasUpdates() && !this.#isCursorDue()) continue;
       const changes = this.#changes;
       let sent: Uint8Array[] = [];
@@ -289,6 +292,7 @@ export class HttpConnection {
         failures = 0;
         if (sent.length > 0) this.#onAccepted();
       } catch (error) {
+        if (this.#stop.signal.aborted) return;
         this.#unsent = [...sent, ...this.#unsent];
         if (error instanceof TooLargeError && sent.length > 1) {
           this.#batchBytes = Math.floor(sizeOf(sent) / 2);

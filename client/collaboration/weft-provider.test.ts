@@ -1,10 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
 import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
+import { HttpConnection } from "./http-connection.ts";
 import { WeftProvider, type WeftProviderOptions } from "./weft-provider.ts";
 
 const MIB = 1024 * 1024;
@@ -201,6 +204,35 @@ describe("a provider", () => {
       await client.is(status);
     },
   );
+
+  it("hears nothing of an HTTP connection that was closed for a socket, such as that a change is too large", async () => {
+    const document = new Y.Doc();
+    const heard: string[] = [];
+    const synced = Promise.withResolvers<unknown>();
+    const hears = (name: string) => () => void heard.push(name);
+    const connection = new HttpConnection({
+      url: `${server.url}/api/v1.0/documents/${id}/updates/`,
+      fetch,
+      headers: () => ({ authorization: `Bearer ${server.token}` }),
+      document,
+      awareness: new Awareness(document),
+      generation: undefined,
+      isRemote: (origin) => origin === connection,
+      hasUnsaved: () => false,
+      onConnected: hears("connected"),
+      onSynced: synced.resolve,
+      onSaved: hears("saved"),
+      onPermissions: hears("permissions"),
+      onReplaced: hears("replaced"),
+      onRefused: hears("refused"),
+    });
+    await synced.promise;
+    document.getText("t").insert(0, "x".repeat(9 * MIB));
+    heard.length = 0;
+    connection.close();
+    await setImmediate();
+    expect(heard).toEqual([]);
+  });
 
   it("sends more than fits into one request", async () => {
     const client = overHttp();
