@@ -95,6 +95,29 @@ test("people are found by their name, invited by their address, and reach a docu
   await expect(reader.getByLabel("Name or email address")).toHaveCount(0);
 });
 
+test("a person can be added while the list is read again after the one before", async () => {
+  const { id } = await newDocument("Plan");
+  const owner = await web.open(`/d/${id}`);
+  await owner.getByRole("button", { name: "Share" }).click();
+  const dialog = owner.getByRole("dialog", { name: "Share" });
+  await expect(dialog.getByLabel("Role of")).not.toHaveCount(0);
+  const release = Promise.withResolvers<void>();
+  await owner.route(/\/invitations(?:\/|\?|$)/, async (route) => {
+    if (route.request().method() === "GET") await release.promise;
+    await route.fallback();
+  });
+  const field = dialog.getByLabel("Name or email address");
+  await field.fill("first@example.com");
+  const added = owner.waitForResponse((response) => response.request().method() === "POST");
+  await field.press("Enter");
+  await added;
+  await field.fill("second@example.com");
+  await field.press("Enter");
+  release.resolve();
+  await expect(dialog.getByText("Invited", { exact: true })).toHaveCount(2);
+  await expect(field).toHaveValue("");
+});
+
 test("a change that the server refuses says why at its control, and the input stays", async () => {
   const { id } = await newDocument("Refused");
   const { id: ben } = (

@@ -62,10 +62,12 @@ export function AddPerson({ document }: Props): ReactNode {
     },
   );
   const name = text.trim();
+  // Not while the list of people is read again afterwards: the next person can be added.
+  const isSending = add.isPending && add.variables === name;
   const isComplete = EMAIL.test(name) || userOf(name) !== undefined;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isComplete && !add.isPending) add.mutate(name);
+    if (isComplete && !isSending) add.mutate(name);
   };
   return (
     <section>
@@ -75,6 +77,7 @@ export function AddPerson({ document }: Props): ReactNode {
           placeholder={t("sharing.add_label")}
           maxLength={LENGTH_MAX}
           value={text}
+          readOnly={isSending}
           onChange={(changed) => {
             setText(changed);
             if (add.isError) add.reset();
@@ -92,7 +95,7 @@ export function AddPerson({ document }: Props): ReactNode {
           options={grantableRoles(document)}
           onChange={setRole}
         />
-        <Button type="submit" disabled={!isComplete} loading={add.isPending}>
+        <Button type="submit" disabled={!isComplete} loading={isSending}>
           {t("sharing.add")}
         </Button>
       </form>
