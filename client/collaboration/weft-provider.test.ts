@@ -168,6 +168,20 @@ describe("a provider", () => {
     await expect.poll(() => [socket.text, http.text].map((text) => text.length)).toEqual([2, 2]);
   });
 
+  it("is offline as soon as it is told that the network has changed, and connected as soon as it is back", async () => {
+    const client = new Client({ probeMs: 600_000, socketMs: 20_000 });
+    await client.is("socket");
+    client.isOffline = true;
+    client.provider.reconnect();
+    await client.is("offline");
+    client.type("a");
+    client.isOffline = false;
+    client.provider.reconnect();
+    await client.is("socket");
+    await client.saved();
+    expect(await stored()).toBe("a");
+  });
+
   /** Holds event streams back, as some proxies do. */
   const withoutStreams: typeof fetch = (url, init) => {
     if (new Headers(init?.headers).get("accept") !== "text/event-stream") return fetch(url, init);

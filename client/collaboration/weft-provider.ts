@@ -123,6 +123,14 @@ export class WeftProvider extends Events<ProviderEvents> {
     return this.#refusal;
   }
 
+  /** Connects again at once. For a caller that learns that the network has changed: a socket notices that late. */
+  reconnect(): void {
+    if (this.#isDestroyed) return;
+    this.#probes = 0;
+    this.#useHttp();
+    this.#openSocket();
+  }
+
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;

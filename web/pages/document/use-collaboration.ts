@@ -26,6 +26,8 @@ export interface Collaboration {
   readonly state: CollaborationState;
 }
 
+const NETWORK_EVENTS = ["offline", "online"] as const;
+
 const INITIAL: CollaborationState = {
   status: "connecting",
   isSynced: false,
@@ -123,8 +125,11 @@ export function useCollaboration({ record, user, onReplaced }: Options): Collabo
       setOpened({ document, provider: connected });
     };
     void openLocalCopy(user, id, document).then(connect);
+    const reconnect = (): void => provider?.reconnect();
+    for (const event of NETWORK_EVENTS) window.addEventListener(event, reconnect);
     return () => {
       isClosed = true;
+      for (const event of NETWORK_EVENTS) window.removeEventListener(event, reconnect);
       provider?.destroy();
       closeCopy();
       document.destroy();
