@@ -17,7 +17,14 @@ import { stubLambdaRuntime } from "../../lib/testing/test-lambda-runtime.ts";
 import { collectPages, readLog, storeWorkflow } from "../../lib/testing/test-workflows.ts";
 import { releaseOf } from "../../lib/upgrades/releases.ts";
 import { listDeadLetters } from "../../lib/workflows/dead-letters/dead-letters.ts";
-import { type BundleSize, bundle, type FunctionBuild, functionBuilds } from "./bundles.ts";
+import {
+  type BundleSize,
+  bundle,
+  configurationOf,
+  type FunctionBuild,
+  functionBuilds,
+  samplesOf,
+} from "./bundles.ts";
 import { findAverageIssues, findSizeIssues, sizesTable } from "./sizes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -269,6 +276,18 @@ describe("the bundle of a function", () => {
     const named = async (outdir: string): Promise<string> =>
       (await readFile(join(outdir, found.file), "utf8")).replace(/-[0-9A-Z]{8}(?=\.mjs)/g, "");
     expect(await named(deeper)).toBe(await named(join(folder, found.logicalId)));
+  });
+});
+
+describe("the samples", () => {
+  it("are few, and contain each configuration, and all functions of the same code", async () => {
+    const builds = functionBuilds(await readFile(NESTED, "utf8"), NESTED);
+    const samples = samplesOf(builds);
+    expect(samples.length).toBeLessThan(builds.length / 2);
+    expect(new Set(samples.map(configurationOf))).toEqual(new Set(builds.map(configurationOf)));
+    const codeOf = ({ options }: FunctionBuild): string => JSON.stringify(options);
+    const sampled = new Set(samples.map(codeOf));
+    expect(samples).toEqual(builds.filter((found) => sampled.has(codeOf(found))));
   });
 });
 

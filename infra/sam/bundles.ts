@@ -67,6 +67,17 @@ const kindOf = (entry: string): string =>
 export const configurationOf = ({ options: { entryPoints, ...options } }: FunctionBuild): string =>
   JSON.stringify([options, Array.isArray(entryPoints) ? entryPoints.slice(1) : []]);
 
+/** The first of the functions with the same configuration in the same folder, and those with the same code. */
+export function samplesOf<Build extends FunctionBuild>(builds: readonly Build[]): Build[] {
+  const samples = new Map<string, string>();
+  for (const found of builds) {
+    const group = `${configurationOf(found)} ${dirname((found.options.entryPoints as string[])[0] ?? "")}`;
+    if (!samples.has(group)) samples.set(group, JSON.stringify(found.options));
+  }
+  const options = new Set(samples.values());
+  return builds.filter((found) => options.has(JSON.stringify(found.options)));
+}
+
 /** Parses `key=value` texts, the form of esbuild's command line. */
 const parsePairs = (texts: readonly string[]): Record<string, string> =>
   Object.fromEntries(

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import type { Metafile } from "esbuild";
 import { fullPath, isStreamed } from "../../lib/http/route.ts";
 import { installSam } from "../emulators/install.ts";
@@ -17,6 +18,7 @@ import {
   configurationOf,
   type FunctionBuild,
   functionBuilds,
+  samplesOf,
   sizeOf,
 } from "./bundles.ts";
 import { type Expanded, findExpandedIssues } from "./expanded.ts";
@@ -36,26 +38,35 @@ const TIMEOUT_MS = 20 * 60_000;
  * Checks the deployed templates with AWS's own tools: cfn-lint and `sam validate --lint` on every template,
  * `sam build` with esbuild and without Docker, the expanded templates (resources, integrations, properties that SAM
  * ignores) and the sizes of the bundles. Exit code 1 if there is an issue. Needs Python; the first run downloads its
- * packages.
+ * packages. `--brief` builds a sample of the functions, outside the folder that `sam deploy` uses.
  */
 async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { brief: { type: "boolean", default: false } } });
   await mkdir(CACHE, { recursive: true });
   const bin = join(await installSam(CACHE), "bin");
-  const metafiles = await mkdtemp(join(tmpdir(), "weft-metafiles-"));
+  const temporary = await mkdtemp(join(tmpdir(), "weft-sam-"));
+  const metafiles = join(temporary, "metafiles");
+  await mkdir(metafiles);
   try {
-    return await check(bin, metafiles);
+    if (!values.brief) return await check({ bin, metafiles, built: join(ROOT, ".aws-sam/build") });
+    return await check({ bin, metafiles, built: join(temporary, "build"), isBrief: true });
   } finally {
-    await rm(metafiles, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 
-async function check(bin: string, metafiles: string): Promise<number> {
+async function check(folders: Folders & { readonly isBrief?: true }): Promise<number> {
+  const { built, isBrief = false } = folders;
   const nested = (await readdir(STACKS)).map((name) => join(STACKS, name));
   const files = [MAIN, ...nested];
+  const all = (await Promise.all(nested.map(buildsOf))).flat();
+  const builds = isBrief ? samplesOf(all) : all;
   const issues: string[] = [];
   const step = async (name: string, program: string, ...argv: string[]): Promise<void> => {
     const start = performance.now();
-    const { code, output } = await run({ bin, metafiles }, program, ...argv);
+    const { code, output } = await run(folders, program, argv, {
+      WEFT_FUNCTIONS: isBrief ? ` ${builds.map(({ name }) => name).join(" ")} ` : "",
+    });
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} ${seconds}s`);
     if (code === 0) return;
@@ -64,7 +75,7 @@ async function check(bin: string, metafiles: string): Promise<number> {
   };
   // Each of them uses one processor, and the build takes the longest.
   const steps = [
-    () => step("sam build", "sam", "build", "--parallel", "-t", MAIN),
+    () => step("sam build", "sam", "build", "--parallel", "--build-dir", built, "-t", MAIN),
     () => step("cfn-lint", "cfn-lint", ...files),
     ...files.map(
       (file) => () => step(`sam validate --lint ${basename(file)}`, "sam", "validate", "--lint", "-t", file),
@@ -76,14 +87,14 @@ async function check(bin: string, metafiles: string): Promise<number> {
   await Promise.all(Array.from({ length: availableParallelism() }, next));
   if (issues.length > 0) return 1;
 
-  issues.push(...(await findTemplateIssues({ bin, metafiles }, files)));
-  const bundles = (await Promise.all(nested.map((file) => readBundles(file, metafiles)))).flat();
+  issues.push(...(await findTemplateIssues(folders, files)));
+  const bundles = await readBundles(builds, folders);
   for (const { size } of bundles.toSorted((left, right) => right.size.total - left.size.total)) {
     console.log(`     ${formatSize(size)}`);
     issues.push(...findSizeIssues(size));
   }
   const sizes = bundles.map(({ size }) => size);
-  issues.push(...findAverageIssues(sizes), ...(await findBuildIssues(bundles)));
+  issues.push(...(isBrief ? [] : findAverageIssues(sizes)), ...(await findBuildIssues(bundles)));
   for (const issue of issues) console.log(`FAIL ${issue}`);
   console.log(sizesTable(sizes));
   if (issues.length === 0)
@@ -96,6 +107,8 @@ interface Folders {
   readonly bin: string;
   /** Where esbuild writes the contents of the bundles. */
   readonly metafiles: string;
+  /** Where SAM builds the functions. */
+  readonly built: string;
 }
 
 /**
@@ -105,7 +118,8 @@ interface Folders {
 function run(
   { bin, metafiles }: Folders,
   program: string,
-  ...argv: string[]
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: number | null; output: string }> {
   const path = [
     PROGRAMS,
@@ -125,6 +139,7 @@ function run(
       // SAM would store its metadata in the home folder.
       __SAM_CLI_APP_DIR: join(CACHE, "weft-sam-settings"),
       AWS_DEFAULT_REGION: process.env.AWS_DEFAULT_REGION ?? "us-east-1",
+      ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: TIMEOUT_MS,
@@ -140,7 +155,7 @@ function run(
 
 /** Expands the templates with SAM's own transform, and compares the number of resources with our count. */
 async function findTemplateIssues(folders: Folders, files: readonly string[]): Promise<string[]> {
-  const { code, output } = await run(folders, EXPAND, ...files);
+  const { code, output } = await run(folders, EXPAND, files);
   // The transform logs before the last line.
   const line = output.split("\n").find((text) => text.startsWith('{"'));
   if (code !== 0 || line === undefined) return [`SAM cannot expand the templates: ${output.slice(-4000)}`];
@@ -165,6 +180,19 @@ async function findTemplateIssues(folders: Folders, files: readonly string[]): P
   });
 }
 
+interface NamedBuild extends FunctionBuild {
+  /** `<stack>-<function>`, the name of its metafile. */
+  readonly name: string;
+  readonly stack: string;
+}
+
+/** The functions of a nested stack. */
+async function buildsOf(file: string): Promise<NamedBuild[]> {
+  const stack = `${toPascalCase(basename(file, ".yaml"))}Stack`;
+  const builds = functionBuilds(await readFile(file, "utf8"), file);
+  return builds.map((found) => ({ ...found, stack, name: `${stack}-${found.logicalId}` }));
+}
+
 interface Bundled {
   readonly found: FunctionBuild;
   readonly size: BundleSize;
@@ -172,22 +200,20 @@ interface Bundled {
   readonly folder: string;
 }
 
-/** The bundles that SAM has built for a nested stack. */
-async function readBundles(file: string, metafiles: string): Promise<Bundled[]> {
-  const stack = `${toPascalCase(basename(file, ".yaml"))}Stack`;
-  const builds = functionBuilds(await readFile(file, "utf8"), file);
+/** The bundles that SAM has built. */
+async function readBundles(builds: readonly NamedBuild[], { metafiles, built }: Folders): Promise<Bundled[]> {
   const written = new Set(await readdir(metafiles));
   return Promise.all(
     builds.map(async (found) => {
       // SAM builds functions of the same code once.
       const options = JSON.stringify(found.options);
-      const names = builds
+      const name = builds
         .filter((other) => JSON.stringify(other.options) === options)
-        .map(({ logicalId }) => `${stack}-${logicalId}.json`);
-      const name = names.find((one) => written.has(one));
+        .map((other) => `${other.name}.json`)
+        .find((one) => written.has(one));
       if (name === undefined) throw new Error(`sam build has not built ${found.logicalId}`);
       const metafile = JSON.parse(await readFile(join(metafiles, name), "utf8")) as Metafile;
-      const folder = join(ROOT, ".aws-sam/build", stack, found.logicalId);
+      const folder = join(built, found.stack, found.logicalId);
       return { found, size: sizeOf(found, metafile), folder };
     }),
   );
