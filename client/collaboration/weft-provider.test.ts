@@ -224,7 +224,7 @@ describe("a provider", () => {
     const heard: string[] = [];
     const synced = Promise.withResolvers<unknown>();
     const hears = (name: string) => () => void heard.push(name);
-    const connection = new HttpConnection({
+    const connection: HttpConnection = new HttpConnection({
       url: `${server.url}/api/v1.0/documents/${id}/updates/`,
       fetch,
       headers: () => ({ authorization: `Bearer ${server.token}` }),
