@@ -2,6 +2,8 @@ import { fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import * as Y from "yjs";
+import { readEvents } from "../client/collaboration/event-stream.ts";
+import type { Received } from "../client/collaboration/received.ts";
 import { openDataFolder } from "../lib/app/cli.ts";
 import { documentKey, documentsTable } from "../lib/documents/tables/documents.ts";
 import { positionKey, updatesPartition, updatesTable } from "../lib/documents/tables/updates.ts";
@@ -19,6 +21,9 @@ const NO_LIMIT = "1000000/minute";
 /** For how long all editors are connected, at every server, before they write, milliseconds. */
 const SETTLED_MS = 1_000;
 const FSYNCS = 1_000;
+/** Updates by HTTP, and the pause between them, milliseconds. */
+const HTTP_UPDATES = 200;
+const HTTP_APART_MS = 20;
 /** Time after which a server that has nothing to do has freed memory. */
 const IDLE_MS = 30_000;
 const BLOCKS = 5_000;
@@ -89,6 +94,7 @@ await runBenchmark({
         unit: "ms",
         target: 150,
       },
+      ...(await measureHttp(server, brief)),
       ...(await measureRooms(brief)),
       ...(await measureTyping(brief)),
     ];
@@ -214,6 +220,55 @@ async function measureCrowd(
   const mb = memoryOf(target.pid).mb - before;
   await editors.close();
   return { p99, mb };
+}
+
+/** From the request with an update to its event in the stream of another editor, one update after the other. */
+async function measureHttp(server: Server, brief: boolean): Promise<Figure[]> {
+  const [id = ""] = await createDocuments(server, 1);
+  const path = `/api/v1.0/documents/${id}/updates/`;
+  const [writer, reader] = [new Y.Doc(), new Y.Doc()];
+  let update: Uint8Array = new Uint8Array();
+  writer.on("update", (one: Uint8Array) => {
+    update = one;
+  });
+  let received = Promise.withResolvers<void>();
+  const read = async ({ body }: Response): Promise<void> => {
+    for await (const event of readEvents(body ?? new ReadableStream())) {
+      if (event?.name !== "sync" && event?.name !== "update") continue;
+      for (const one of (JSON.parse(event.data) as Received).updates)
+        Y.applyUpdate(reader, Buffer.from(one, "base64"));
+      received.resolve();
+    }
+  };
+  const stop = new AbortController();
+  const stream = await fetch(`${server.url}${path}`, {
+    headers: { authorization: `Bearer ${server.token}`, accept: "text/event-stream" },
+    signal: stop.signal,
+  });
+  if (!stream.ok) throw new Error(`GET ${path} answered ${stream.status}`);
+  const reading = read(stream).catch((error: unknown) => {
+    if (!stop.signal.aborted) received.reject(error);
+  });
+  await received.promise;
+  const times: number[] = [];
+  for (let n = 1; n <= (brief ? 10 : HTTP_UPDATES); n += 1) {
+    writer.getText("typed").insert(n - 1, "x");
+    const started = performance.now();
+    const sent = request(server, "POST", path, { updates: [Buffer.from(update).toString("base64")] });
+    while (reader.getText("typed").length < n) {
+      received = Promise.withResolvers<void>();
+      await received.promise;
+    }
+    times.push(performance.now() - started);
+    await sent;
+    await sleep(HTTP_APART_MS);
+  }
+  stop.abort();
+  await reading;
+  return [
+    { what: "over HTTP: latency p50", value: median(times), unit: "ms", target: 10 },
+    { what: "over HTTP: latency p99", value: percentile(times, 0.99), unit: "ms" },
+  ];
 }
 
 /** Time from the connection of an editor to the content of a document that no room has open, in milliseconds. */

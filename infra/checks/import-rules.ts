@@ -150,9 +150,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "bench-on-what-runs",
-    why: "a benchmark starts a server through localstack/, or fills a data folder through lib/",
+    why: "a benchmark starts a server through localstack/, fills a data folder through lib/, or is a client",
     from: /^bench\//,
-    only: /^(?:bench|lib|localstack|tests)\//,
+    only: /^(?:bench|client|lib|localstack|tests)\//,
   },
   {
     name: "lib-stands-alone",
