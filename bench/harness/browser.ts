@@ -139,13 +139,9 @@ export async function loadedBytes(
   await session.send("Network.enable");
   await session.send("Network.setCacheDisabled", { cacheDisabled: true });
   await page.setExtraHTTPHeaders({ "accept-encoding": "gzip" });
-  const requests = new Set<string>();
   let bytes = 0;
-  session.on("Network.responseReceived", ({ requestId, type }) => {
-    if (type === "Script" || type === "Stylesheet") requests.add(requestId);
-  });
-  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-    if (requests.has(requestId)) bytes += encodedDataLength;
+  session.on("Network.responseReceived", ({ type, response: { headers } }) => {
+    if (type === "Script" || type === "Stylesheet") bytes += Number(headers["content-length"]);
   });
   await page.addInitScript(`window.watch("shown", () => ${isThere})`);
   await page.goto(address);
