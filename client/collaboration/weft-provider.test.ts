@@ -182,6 +182,19 @@ describe("a provider", () => {
     expect(await stored()).toBe("a");
   });
 
+  it("stays disconnected until it is told to connect again, and then sends what was typed", async () => {
+    const [client, other] = [new Client({ probeMs: 1, socketMs: 20_000 }), new Client()];
+    await Promise.all([client.is("socket"), other.is("socket")]);
+    client.provider.disconnect();
+    client.type("a");
+    other.type("b");
+    await other.saved();
+    expect([client.provider.status, client.text, await stored()]).toEqual(["offline", "a", "b"]);
+    client.provider.reconnect();
+    await client.saved();
+    expect((await stored()).length).toBe(2);
+  });
+
   /** Holds event streams back, as some proxies do. */
   const withoutStreams: typeof fetch = (url, init) => {
     if (new Headers(init?.headers).get("accept") !== "text/event-stream") return fetch(url, init);

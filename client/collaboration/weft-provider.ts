@@ -123,6 +123,14 @@ export class WeftProvider extends Events<ProviderEvents> {
     return this.#refusal;
   }
 
+  /** Ends the connection until `reconnect`, which sends what was not saved. */
+  disconnect(): void {
+    clearTimeout(this.#timer);
+    this.#closeSocket();
+    this.#closeHttp();
+    this.#setStatus("offline");
+  }
+
   /** Connects again at once. For a caller that learns that the network has changed: a socket notices that late. */
   reconnect(): void {
     if (this.#isDestroyed) return;
@@ -134,12 +142,9 @@ export class WeftProvider extends Events<ProviderEvents> {
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
-    clearTimeout(this.#timer);
     this.#options.document.off("update", this.#onUpdate);
-    this.#closeSocket();
-    this.#closeHttp();
+    this.disconnect();
     this.#awareness.end();
-    this.#setStatus("offline");
   }
 
   readonly #onUpdate = (_update: Uint8Array, origin: unknown): void => {

@@ -11,7 +11,10 @@ let browser: Browser;
 let weft: TestServer;
 
 beforeAll(async () => {
-  [browser, weft] = await Promise.all([launchChromium(), startWebServer()]);
+  [browser, weft] = await Promise.all([
+    launchChromium(),
+    startWebServer({ COLLABORATION_WS_INACTIVITY_TIMEOUT: "1" }),
+  ]);
   await createUser(weft, "ben@example.com", "Ben Ode");
 });
 afterAll(async () => {
@@ -245,4 +248,30 @@ test("each block has the direction of its text, and code is read from left to ri
   await editorOf(page).getByText("Hello").waitFor();
   for (const block of ["heading", "bulletListItem"]) expect(await directionOf(block)).toBe("rtl");
   for (const block of ["paragraph", "codeBlock"]) expect(await directionOf(block)).toBe("ltr");
+});
+
+test("a page that is hidden for too long disconnects once all is saved, and connects again when it is shown", async () => {
+  const id = await create("Night shift");
+  const page = await logIn(weft, await newContext());
+  const connecting = page.waitForEvent("websocket");
+  await page.goto(`${weft.url}/d/${id}`);
+  const socket = await connecting;
+  await editorOf(page).click();
+  await page.keyboard.type("Seen. ");
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  const show = (state: string): Promise<void> =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "visibilityState", { configurable: true, get: () => value });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  const closed = socket.waitForEvent("close");
+  await show("hidden");
+  await closed;
+  await expect(saveState(page)).toHaveAttribute("data-save", "offline");
+  await page.keyboard.type("Not yet.");
+  await show("visible");
+  await expect(saveState(page)).toHaveAttribute("data-save", "saved");
+  const other = await logIn(weft, await newContext());
+  await other.goto(`${weft.url}/d/${id}`);
+  await expect(editorOf(other)).toContainText("Seen. Not yet.");
 });

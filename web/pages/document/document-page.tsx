@@ -29,6 +29,7 @@ import { PresentButton } from "./presenter/present-button.tsx";
 import { RequestAccess } from "./sharing/request-access.tsx";
 import { useBlockTarget } from "./use-block-target.ts";
 import { useCollaboration } from "./use-collaboration.ts";
+import { useInactivity } from "./use-inactivity.ts";
 import { useTitle } from "./use-title.ts";
 import { useTitleAnnouncement } from "./use-title-announcement.ts";
 
@@ -133,6 +134,7 @@ interface CollaborativeProps extends OpenProps {
 function CollaborativeDocument({ document, user, onReplaced }: CollaborativeProps): ReactNode {
   const { t } = useTranslation();
   const collaboration = useCollaboration({ record: document, user, onReplaced });
+  useInactivity(collaboration?.provider);
   const title = useTitle(document, useTitleAnnouncement(document.id, collaboration?.provider.awareness));
   const [editor, setEditor] = useState<DocumentEditor>();
   const [parameters] = useQueryParameters();
