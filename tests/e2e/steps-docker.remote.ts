@@ -143,7 +143,7 @@ describe("the end of a command in a container", () => {
       weft,
       step(
         "s",
-        `command: "trap '' TERM; setsid sleep ${seconds} & sleep ${seconds}; echo no", timeout: 2`,
+        `command: "trap '' TERM; setsid sleep ${seconds} & sleep ${seconds}; echo no", timeout: 8`,
         config,
       ),
     );
