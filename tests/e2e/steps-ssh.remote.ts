@@ -167,7 +167,7 @@ describe("the end of a remote command", () => {
       weft,
       ssh(
         "s",
-        `command: "trap '' TERM HUP; setsid sleep ${seconds} & sleep ${seconds} & echo up; sleep ${seconds}; echo no", timeout: 1`,
+        `command: "trap '' TERM HUP; setsid sleep ${seconds} & sleep ${seconds} & echo up; sleep ${seconds}; echo no", timeout: 5`,
       ),
     );
     expect(steps["s"]?.error_message).toMatch(/^command timed out after \d+ ms$/);
