@@ -9,6 +9,12 @@ const SYNC_AFTER_MS = 50;
  */
 const BLOCKING_CALLBACKS_MAX = 2;
 const BLOCKING_MS_MAX = 0.5;
+/**
+ * A sync that takes longer, in milliseconds, is a stall of the disk. Syncs run in threads until there was none for a
+ * while: in the event loop, a stall stops everything, also what reads only.
+ */
+const STALL_MS = 10;
+const AFTER_STALL_MS = 10_000;
 
 /**
  * Syncs the write-ahead log of a database, one sync at a time, usually in a thread. Everything that was committed before
@@ -25,6 +31,8 @@ export class LogSync {
   /** Callbacks of the sync after it. */
   #next: (() => void)[] = [];
   #lastMs = 0;
+  /** When the last stall ended, milliseconds of `performance.now()`. */
+  #stalledAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -80,10 +88,13 @@ export class LogSync {
     this.#log ??= this.#open();
     const startedAt = performance.now();
     const end = (error: Error | null): void => {
-      this.#lastMs = performance.now() - startedAt;
+      const endedAt = performance.now();
+      this.#lastMs = endedAt - startedAt;
+      if (this.#lastMs > STALL_MS) this.#stalledAt = endedAt;
       this.#end(error);
     };
-    if (this.#running.length <= BLOCKING_CALLBACKS_MAX && this.#lastMs <= BLOCKING_MS_MAX) {
+    const isFast = this.#lastMs <= BLOCKING_MS_MAX && startedAt - this.#stalledAt > AFTER_STALL_MS;
+    if (isFast && this.#running.length <= BLOCKING_CALLBACKS_MAX) {
       try {
         fdatasyncSync(this.#log);
       } catch (error) {
