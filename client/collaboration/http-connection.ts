@@ -278,8 +278,6 @@ export class HttpConnection {
     let failures = 0;
     while ((this.#hasMoved || this.#hasUpdates()) && !this.#stop.signal.aborted) {
       await this.#wait(BATCH_MS);
-      // Closed meanwhile: another connection sends these changes, and tells whether they are accepted.
-      if (this.#stop.signal.aborted) return;
       if (!this.#hasUpdates() && !this.#isCursorDue()) continue;
       const changes = this.#changes;
       let sent: Uint8Array[] = [];
@@ -292,6 +290,7 @@ export class HttpConnection {
         failures = 0;
         if (sent.length > 0) this.#onAccepted();
       } catch (error) {
+        // Another connection sends these changes, and reports whether they are accepted.
         if (this.#stop.signal.aborted) return;
         this.#unsent = [...sent, ...this.#unsent];
         if (error instanceof TooLargeError && sent.length > 1) {

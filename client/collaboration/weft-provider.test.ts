@@ -232,11 +232,11 @@ describe("a provider", () => {
     },
   );
 
-  it("hears nothing of an HTTP connection that was closed for a socket, such as that a change is too large", async () => {
+  it("gets no reports from an HTTP connection that is closed, such as that a change is too large", async () => {
     const document = new Y.Doc();
-    const heard: string[] = [];
+    const reports: string[] = [];
     const synced = Promise.withResolvers<unknown>();
-    const hears = (name: string) => () => void heard.push(name);
+    const report = (name: string) => () => void reports.push(name);
     const connection: HttpConnection = new HttpConnection({
       url: `${server.url}/api/v1.0/documents/${id}/updates/`,
       fetch,
@@ -246,19 +246,19 @@ describe("a provider", () => {
       generation: undefined,
       isRemote: (origin) => origin === connection,
       hasUnsaved: () => false,
-      onConnected: hears("connected"),
+      onConnected: report("connected"),
       onSynced: synced.resolve,
-      onSaved: hears("saved"),
-      onPermissions: hears("permissions"),
-      onReplaced: hears("replaced"),
-      onRefused: hears("refused"),
+      onSaved: report("saved"),
+      onPermissions: report("permissions"),
+      onReplaced: report("replaced"),
+      onRefused: report("refused"),
     });
     await synced.promise;
     document.getText("t").insert(0, "x".repeat(9 * MIB));
-    heard.length = 0;
+    reports.length = 0;
     connection.close();
     await setImmediate();
-    expect(heard).toEqual([]);
+    expect(reports).toEqual([]);
   });
 
   it("sends more than fits into one request", async () => {

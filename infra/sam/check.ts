@@ -48,15 +48,14 @@ async function main(): Promise<number> {
   const metafiles = join(temporary, "metafiles");
   await mkdir(metafiles);
   try {
-    if (!values.brief) return await check({ bin, metafiles, built: join(ROOT, ".aws-sam/build") });
-    return await check({ bin, metafiles, built: join(temporary, "build"), isBrief: true });
+    const built = values.brief ? join(temporary, "build") : join(ROOT, ".aws-sam/build");
+    return await check({ bin, metafiles, built }, values.brief);
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
 }
 
-async function check(folders: Folders & { readonly isBrief?: true }): Promise<number> {
-  const { built, isBrief = false } = folders;
+async function check(folders: Folders, isBrief: boolean): Promise<number> {
   const nested = (await readdir(STACKS)).map((name) => join(STACKS, name));
   const files = [MAIN, ...nested];
   const all = (await Promise.all(nested.map(buildsOf))).flat();
@@ -75,7 +74,7 @@ async function check(folders: Folders & { readonly isBrief?: true }): Promise<nu
   };
   // Each of them uses one processor, and the build takes the longest.
   const steps = [
-    () => step("sam build", "sam", "build", "--parallel", "--build-dir", built, "-t", MAIN),
+    () => step("sam build", "sam", "build", "--parallel", "--build-dir", folders.built, "-t", MAIN),
     () => step("cfn-lint", "cfn-lint", ...files),
     ...files.map(
       (file) => () => step(`sam validate --lint ${basename(file)}`, "sam", "validate", "--lint", "-t", file),

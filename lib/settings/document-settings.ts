@@ -195,7 +195,7 @@ export const documentSettings = {
   },
   COLLABORATION_WS_INACTIVITY_TIMEOUT: {
     type: integer(1, 9_999_999_999),
-    description: "Seconds for which the page of a document may be hidden before it disconnects from it",
+    description: "Seconds for which the page of a document may be hidden before it disconnects",
   },
   Y_PROVIDER_API_KEY: {
     type: secret,

@@ -10,8 +10,8 @@ const SYNC_AFTER_MS = 50;
 const BLOCKING_CALLBACKS_MAX = 2;
 const BLOCKING_MS_MAX = 0.5;
 /**
- * A sync that takes longer, in milliseconds, is a stall of the disk. Syncs run in threads until there was none for a
- * while: in the event loop, a stall stops everything, also what reads only.
+ * A sync that takes longer than `STALL_MS` means that the disk stalls. For `AFTER_STALL_MS`, syncs then run in a thread:
+ * in the event loop, the next stall would also block reads. Milliseconds.
  */
 const STALL_MS = 10;
 const AFTER_STALL_MS = 10_000;

@@ -1,3 +1,4 @@
+import { useDocumentVisibility } from "@mantine/hooks";
 import { useEffect } from "react";
 import type { WeftProvider } from "../../../client/collaboration/weft-provider.ts";
 import { useConfig } from "../../api/config.ts";
@@ -12,31 +13,19 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 export function useInactivity(provider: WeftProvider | undefined): void {
   const { data: config } = useConfig();
   const seconds = config?.COLLABORATION_WS_INACTIVITY_TIMEOUT ?? undefined;
+  const isHidden = useDocumentVisibility() === "hidden";
   useEffect(() => {
-    if (provider === undefined || seconds === undefined) return;
-    let timer: number | undefined;
+    if (provider === undefined || seconds === undefined || !isHidden) return;
     let isDisconnected = false;
-    const wait = (): void => {
-      timer = window.setTimeout(disconnect, Math.min(seconds * 1000, TIMER_MAX_MS));
-    };
     const disconnect = (): void => {
-      isDisconnected = provider.unsyncedChanges === 0;
-      if (isDisconnected) provider.disconnect();
-      else wait();
+      if (provider.unsyncedChanges > 0) return;
+      isDisconnected = true;
+      provider.disconnect();
     };
-    const onVisibility = (): void => {
-      window.clearTimeout(timer);
-      if (document.visibilityState === "hidden") wait();
-      else if (isDisconnected) {
-        isDisconnected = false;
-        provider.reconnect();
-      }
-    };
-    onVisibility();
-    document.addEventListener("visibilitychange", onVisibility);
+    const timer = window.setInterval(disconnect, Math.min(seconds * 1000, TIMER_MAX_MS));
     return () => {
-      window.clearTimeout(timer);
-      document.removeEventListener("visibilitychange", onVisibility);
+      window.clearInterval(timer);
+      if (isDisconnected) provider.reconnect();
     };
-  }, [provider, seconds]);
+  }, [provider, seconds, isHidden]);
 }
