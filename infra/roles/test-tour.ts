@@ -5,6 +5,7 @@ import {
   eventLogTable,
   eventTailTable,
   type StoredEvent,
+  type TailState,
   tailKey,
   tailShards,
 } from "../../lib/events/log/table.ts";
@@ -357,11 +358,15 @@ async function parkEvent({ at, client }: Tour): Promise<void> {
   await tables.write([{ op: "delete", table: revisionsTable, key: revisionKey("lost", 1) }]);
   const event = { topic: "custom.lost", data: { note: LARGE } };
   const { event_id } = await client.send<{ event_id: string }>("POST", "/automation/events/emit", event);
-  const parked = tailKey(event_id.replace("evt_", ""), "parked", tailShards(tables));
+  const tailKeyOf = (state: TailState) => tailKey(event_id.replace("evt_", ""), state, tailShards(tables));
+  const parked = tailKeyOf("parked");
   let sweepAt = performance.now() + 5_000;
   await waitUntil("the event to be parked", async () => {
-    // An event that has failed before it was indexed is parked by a sweep, two minutes after it was emitted.
+    // An event that has failed before it was indexed is parked by a sweep, two minutes after it was sent.
     if (performance.now() >= sweepAt) {
+      const due = { set: { resend_at: new Date(0).toISOString() } };
+      for (const state of ["tail", "indexed"] as const)
+        await tables.update(eventTailTable, tailKeyOf(state), due, [["pk", "exists"]]);
       await at.call("SweepFunction", batchOf("sweep", "{}", 1));
       sweepAt = performance.now() + 5_000;
     }
