@@ -132,7 +132,7 @@ class Writer {
         const marked = node.emoji === "" ? node.runs : [{ text: `${node.emoji} ` }, ...node.runs];
         const shading = { type: ShadingType.CLEAR, fill: "F3F3F3" };
         return [
-          paragraph(marked, { ...indent, shading }),
+          paragraph(marked, { ...indent, shading, alignment: ALIGNMENTS[node.align] }),
           ...this.parts(node.nodes, { level: place.level + 1 }),
         ];
       }
@@ -178,7 +178,7 @@ class Writer {
       const options =
         type === "check" ? { indent: { left: INDENT * (level + 1), hanging: 360 } } : { numbering };
       return [
-        paragraph([...box, ...item.runs], options),
+        paragraph([...box, ...item.runs], { ...options, alignment: ALIGNMENTS[item.align] }),
         ...this.parts(item.nodes, { level: place.level + 1 }),
       ];
     });

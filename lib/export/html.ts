@@ -1,5 +1,5 @@
 import { escapeHtml } from "../escape-html.ts";
-import type { Cell, Item, Node, Run } from "./nodes.ts";
+import type { Alignment, Cell, Item, Node, Run } from "./nodes.ts";
 import type { RenderedComment, RenderedImage, Rendering } from "./rendering.ts";
 import { commentsTitle, languageOf } from "./texts.ts";
 
@@ -23,6 +23,7 @@ th,td{border:1px solid #767676;padding:.25rem .5rem;text-align:start;vertical-al
 blockquote{border-inline-start:.25rem solid #767676;margin-inline-start:0;padding-inline-start:1rem}
 pre{background:#f3f3f3;padding:.75rem;white-space:pre-wrap}
 aside{background:#f3f3f3;padding:.75rem;border-radius:.25rem}
+li>p{margin:0}
 ul.check{list-style:none;padding-inline-start:1.5rem}
 .indented{margin-inline-start:1.5rem}
 .page-break{break-after:page;border:0}
@@ -64,7 +65,7 @@ function block(node: Node): string {
       return `<blockquote><p${aligned(node.align)}>${inline(node.runs)}</p></blockquote>`;
     case "callout": {
       const emoji = node.emoji === "" ? "" : `<span aria-hidden="true">${escapeHtml(node.emoji)}</span> `;
-      return `<aside role="note"><p>${emoji}${inline(node.runs)}</p>${node.nodes.map(block).join("\n")}</aside>`;
+      return `<aside role="note"><p${aligned(node.align)}>${emoji}${inline(node.runs)}</p>${node.nodes.map(block).join("\n")}</aside>`;
     }
     case "list":
       return list(node);
@@ -96,14 +97,16 @@ function list({ type, start, items }: Extract<Node, { kind: "list" }>): string {
   return `<${tag}${more}>\n${items.map(item).join("\n")}\n</${tag}>`;
 }
 
-function item({ isChecked, runs, nodes }: Item): string {
+function item({ isChecked, runs, align, nodes }: Item): string {
   const text = inline(runs);
   // The label names the checkbox for screen readers.
   const shown =
     isChecked === undefined
       ? text
       : `<label><input type="checkbox" disabled${isChecked ? " checked" : ""}> ${text}</label>`;
-  return `<li>${shown}${nodes.length === 0 ? "" : `\n${nodes.map(block).join("\n")}\n`}</li>`;
+  // The items and blocks below it have their own alignment.
+  const own = align === "left" ? shown : `<p${aligned(align)}>${shown}</p>`;
+  return `<li>${own}${nodes.length === 0 ? "" : `\n${nodes.map(block).join("\n")}\n`}</li>`;
 }
 
 function table({ headerRows, rows }: Extract<Node, { kind: "table" }>): string {
@@ -177,7 +180,7 @@ function run({ text, color, background, ...flags }: Run): string {
   return styles === "" ? written : `<span style="${styles}">${written}</span>`;
 }
 
-const aligned = (align: string): string => (align === "left" ? "" : ` style="text-align:${align}"`);
+const aligned = (align: Alignment): string => (align === "left" ? "" : ` style="text-align:${align}"`);
 
 function appendix(comments: readonly RenderedComment[], language: string): string {
   if (comments.length === 0) return "";

@@ -34,6 +34,8 @@ export interface Item {
   /** Of a checklist. */
   readonly isChecked?: boolean;
   readonly runs: readonly Run[];
+  /** Of the item's own text. */
+  readonly align: Alignment;
   readonly nodes: readonly Node[];
 }
 
@@ -50,6 +52,8 @@ export type Node =
       readonly kind: "callout";
       readonly emoji: string;
       readonly runs: readonly Run[];
+      /** Of the callout's own text. */
+      readonly align: Alignment;
       readonly nodes: readonly Node[];
     }
   | {
@@ -140,7 +144,11 @@ class Writer {
   }
 
   #item({ props, content, children }: Block, type: "bullet" | "numbered" | "check"): Item {
-    const item = { runs: this.#inline(content), nodes: this.nodes(children) };
+    const item = {
+      runs: this.#inline(content),
+      align: alignmentOf(props["textAlignment"]),
+      nodes: this.nodes(children),
+    };
     return type === "check" ? { ...item, isChecked: props["checked"] === true } : item;
   }
 
@@ -158,7 +166,7 @@ class Writer {
       case "quote":
         return [{ kind: "quote", runs, align }, ...indented];
       case "callout":
-        return [{ kind: "callout", emoji: textOf(props["emoji"]), runs, nodes: below }];
+        return [{ kind: "callout", emoji: textOf(props["emoji"]), runs, align, nodes: below }];
       case "codeBlock": {
         const text = runs.map((run) => run.text).join("");
         return [{ kind: "code", language: textOf(props["language"]).slice(0, 40), text }, ...indented];

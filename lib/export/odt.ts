@@ -63,7 +63,7 @@ function add(document: OdtDocument, node: Node, level: number): void {
     case "callout": {
       const marked = node.emoji === "" ? node.runs : [{ text: `${node.emoji} ` }, ...node.runs];
       document.addParagraph((builder) => fill(builder, marked), {
-        ...placed(level + 1),
+        ...placed(level + 1, node.align),
         borderBottom: BORDER,
       });
       for (const inner of node.nodes) add(document, inner, level + 1);

@@ -54,18 +54,20 @@ export const PDF_TEMPLATE = `
 #let node(it, nodes) = {
   if it.kind == "heading" { aligned(it.align, heading(level: it.level, inline(it.runs))) }
   else if it.kind == "paragraph" { aligned(it.align, par(inline(it.runs))) }
-  else if it.kind == "quote" { quote(block: true, inline(it.runs)) }
+  else if it.kind == "quote" { quote(block: true, aligned(it.align, inline(it.runs))) }
   else if it.kind == "callout" {
     block(fill: rgb("#f3f3f3"), inset: 8pt, radius: 3pt, width: 100%, {
-      par({ if it.emoji != "" { it.emoji + " " }; inline(it.runs) })
+      aligned(it.align, par({ if it.emoji != "" { it.emoji + " " }; inline(it.runs) }))
       nodes(it.nodes)
     })
   }
   else if it.kind == "list" {
     let items = it.items.map(item => {
       let box = item.at("isChecked", default: none)
-      if box != none { if box { "\\u{2611} " } else { "\\u{2610} " } }
-      inline(item.runs)
+      aligned(item.align, {
+        if box != none { if box { "\\u{2611} " } else { "\\u{2610} " } }
+        inline(item.runs)
+      })
       nodes(item.nodes)
     })
     if it.type == "numbered" { enum(start: it.start, ..items) } else { list(..items) }

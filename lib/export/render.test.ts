@@ -253,6 +253,35 @@ describe("a document as a file", () => {
     );
   });
 
+  it("keeps the alignment of a text, but not for the blocks below it", async () => {
+    const centered = { textAlignment: "center" };
+    const given = [
+      block("bulletListItem", "item", centered, [block("bulletListItem", "below")]),
+      block("checkListItem", "task", { ...centered, checked: true }),
+      block("callout", "note", { textAlignment: "right" }),
+      block("quote", "quote", centered),
+    ];
+    const html = await shown("html", given);
+    const style = 'style="text-align:center"';
+    expect(html).toContain(`<li><p ${style}>item</p>\n<ul>\n<li>below</li>`);
+    expect(html).toContain(
+      `<li><p ${style}><label><input type="checkbox" disabled checked> task</label></p>`,
+    );
+    expect(html).toContain('<aside role="note"><p style="text-align:right">');
+    const docx = await entryOf(await written("docx", given), "word/document.xml");
+    const paragraphs = [...docx.matchAll(/<w:jc w:val="(\w+)"\/>.*?<w:t[^>]*>([^<]+)<\/w:t>/gs)];
+    expect(paragraphs.map(([, align, content]) => [align, content])).toEqual(
+      expect.arrayContaining([
+        ["center", "item"],
+        ["start", "below"],
+        ["center", "☑ "],
+        ["end", "note"],
+        ["center", "quote"],
+      ]),
+    );
+    expect(await render(rendering("pdf", given))).toMatchObject({ issues: [] });
+  });
+
   it("is a tagged PDF that conforms to PDF/UA-1", async () => {
     const { bytes, issues } = await render(rendering("pdf"));
     const pdf = Buffer.from(bytes).toString("latin1");
