@@ -18,7 +18,7 @@ export async function showApp(): Promise<void> {
   startColorScheme();
   await startTranslations();
   await queryClient.prefetchQuery(ME_QUERY);
-  await Promise.race([preparePage(location.pathname), wait(PAGE_MS)]);
+  await Promise.race([preparePage(location), wait(PAGE_MS)]);
   const root = document.getElementById("root");
   if (root === null) throw new Error("The page has no element with the id root");
   createRoot(root).render(<App />);

@@ -6,10 +6,16 @@ import { StatusPage } from "./status-page.tsx";
 
 const PAGES = ROUTES.map(({ path, load, texts }) => ({ path, Page: later(load, { texts, isPage: true }) }));
 
-/** Loads the page of an address before it is shown; resolves at once if the address has no page. */
-export async function preparePage(path: string): Promise<void> {
-  const route = routeAt(path)?.route;
-  await PAGES.find((page) => page.path === route?.path)?.Page.prepare();
+/** Loads the page of an address and its first data before it is shown; resolves at once if the address has no page. */
+export async function preparePage({ pathname, search }: Location): Promise<void> {
+  const at = routeAt(pathname);
+  if (at === undefined) return;
+  const { route, parameter } = at;
+  await Promise.all([
+    PAGES.find(({ path }) => path === route.path)?.Page.prepare(),
+    // The page sends a failed request again, and shows its error.
+    route.prefetch({ parameter, search }).catch(() => undefined),
+  ]);
 }
 
 /** Which page an address has. */

@@ -10,6 +10,8 @@ export interface PageRoute {
   readonly load: () => Promise<ComponentType>;
   /** What the page requests first. The requests are sent while its code is loaded. */
   readonly requests: (address: Address) => readonly EarlyRequest[];
+  /** Reads their responses into the cache, so that the first rendering of the page contains them. */
+  readonly prefetch: (address: Address) => Promise<void>;
 }
 
 /** Length of the id that the address of a document begins with. */
@@ -31,8 +33,9 @@ const route = <Path extends string>(
   texts: readonly TextGroup[],
   load: () => Promise<ComponentType<ParameterOf<Path>>>,
   requests: PageRoute["requests"] = () => [],
+  prefetch: PageRoute["prefetch"] = async () => undefined,
   // The router passes the parameter of the path.
-): PageRoute => ({ path, texts, load: load as PageRoute["load"], requests });
+): PageRoute => ({ path, texts, load: load as PageRoute["load"], requests, prefetch });
 
 /** The beginning of a list: with filters, the page knows what it reads. */
 const listWithoutFilters =
@@ -47,6 +50,10 @@ export const ROUTES: readonly PageRoute[] = [
     ["documents"],
     async () => (await import("../pages/documents/documents-page.tsx")).DocumentsPage,
     listWithoutFilters("/api/v1.0/documents?page=1&page_size=50"),
+    async ({ search }) => {
+      if (search !== "") return;
+      await (await import("../pages/documents/documents-page.tsx")).prefetchDocuments();
+    },
   ),
   route(
     "/d/:name",

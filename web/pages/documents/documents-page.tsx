@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { ApiFailure } from "../../../client/api.ts";
 import { useCreateDocument } from "../../api/documents.ts";
+import { queryClient } from "../../api/query-client.ts";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
@@ -15,7 +16,7 @@ import { useQueryParameters } from "../../components/query-parameters.ts";
 import { useBusy } from "../../components/rest.ts";
 import { useTranslation } from "../../i18n/use-translation.ts";
 import { DocumentRow } from "./document-row.tsx";
-import { LISTS, type ListName, ORDERINGS, useDocuments } from "./lists.ts";
+import { documentsQuery, LISTS, type ListName, ORDERINGS, useDocuments } from "./lists.ts";
 
 /* Loaded after the list. */
 const ImportButton = later(async () => (await import("../../transfer/import-button.tsx")).ImportButton, {
@@ -32,6 +33,10 @@ const Footer = later(async () => (await import("../../shell/footer.tsx")).Footer
 const LocalDocuments = later(async () => (await import("./local-documents.tsx")).LocalDocuments, {
   isOptional: true,
 });
+
+/** Reads the beginning of the list without filters. */
+export const prefetchDocuments = (): Promise<void> =>
+  queryClient.prefetchInfiniteQuery(documentsQuery("all", "", undefined));
 
 const LIST_NAMES = Object.keys(LISTS) as ListName[];
 const isListName = (name: string): name is ListName => Object.hasOwn(LISTS, name);

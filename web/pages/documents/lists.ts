@@ -1,5 +1,6 @@
 import {
   type InfiniteData,
+  infiniteQueryOptions,
   keepPreviousData,
   type UseInfiniteQueryResult,
   useInfiniteQuery,
@@ -82,6 +83,23 @@ export const LISTS = {
 
 export type ListName = keyof typeof LISTS;
 
+/** How the pages of a list are read. */
+export const documentsQuery = (list: ListName, q: string, ordering: Ordering | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ["documents", list, q, ordering],
+    queryFn: ({ pageParam, signal }): Promise<DocumentsPage> => {
+      const query = {
+        page: pageParam,
+        page_size: PAGE_SIZE,
+        ...(q === "" ? {} : { q }),
+        ...(ordering === undefined ? {} : { ordering }),
+      };
+      return LISTS[list].load(query, signal);
+    },
+    initialPageParam: 1,
+    getNextPageParam: ({ next }, _pages, page) => (next === null ? undefined : page + 1),
+  });
+
 /** The pages of a list that were loaded so far. A filter keeps the previous result until the next one arrives. */
 export function useDocuments(
   list: ListName,
@@ -95,18 +113,7 @@ export function useDocuments(
   );
   const isLive = useLogChanges(CHANGES, refresh);
   return useInfiniteQuery({
-    queryKey: ["documents", list, q, ordering],
-    queryFn: ({ pageParam, signal }) => {
-      const query = {
-        page: pageParam,
-        page_size: PAGE_SIZE,
-        ...(q === "" ? {} : { q }),
-        ...(ordering === undefined ? {} : { ordering }),
-      };
-      return LISTS[list].load(query, signal);
-    },
-    initialPageParam: 1,
-    getNextPageParam: ({ next }, _pages, page) => (next === null ? undefined : page + 1),
+    ...documentsQuery(list, q, ordering),
     placeholderData: (previous, query) =>
       query?.queryKey[1] === list ? keepPreviousData(previous) : undefined,
     refetchInterval: isLive ? false : POLL_MS,
