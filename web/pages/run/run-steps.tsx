@@ -1,8 +1,6 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, type ReactNode, useRef } from "react";
+import { memo, type ReactNode } from "react";
 import { Link } from "wouter";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { useRowKeys } from "../../components/row-keys.ts";
 import { State } from "../../components/state.tsx";
 import { formatDuration, Time } from "../../components/time.tsx";
 import { useTranslation } from "../../i18n/use-translation.ts";
@@ -24,27 +22,18 @@ interface Props {
 /** The steps of a run in their order, as a list. Only the rows in sight are drawn. */
 export function RunSteps({ steps, current }: Props): ReactNode {
   const { t } = useTranslation();
-  const scroll = useRef<HTMLDivElement>(null);
-  useRowKeys(scroll);
-  const virtual = useVirtualizer({
-    count: steps.length,
-    getScrollElement: () => scroll.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: OVERSCAN,
-  });
   if (steps.length === 0) return <EmptyState text={t("run.no_steps")} />;
   return (
-    <div ref={scroll} className={classes.scroll}>
-      <StepList
-        label={t("runs.steps")}
-        className={classes.steps}
-        steps={steps}
-        current={current}
-        virtual={virtual}
-      >
-        {(row) => <StepRow {...row} />}
-      </StepList>
-    </div>
+    <StepList
+      label={t("runs.steps")}
+      classNames={[classes.scroll, classes.steps]}
+      steps={steps}
+      current={current}
+      rowHeight={ROW_HEIGHT}
+      overscan={OVERSCAN}
+    >
+      {(row) => <StepRow {...row} />}
+    </StepList>
   );
 }
 

@@ -1,6 +1,7 @@
-import type { Virtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useMemo } from "react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useMemo, useRef } from "react";
 import { useQueryParameters } from "../../components/query-parameters.ts";
+import { useRowKeys } from "../../components/row-keys.ts";
 import { depthsOf, type TimelineStep } from "./timeline-data.ts";
 
 export interface StepRowProps {
@@ -15,43 +16,69 @@ export interface StepRowProps {
 
 interface Props {
   readonly label: string;
-  readonly className: string | undefined;
+  /** Of the element in which the list is scrolled, and of the list. */
+  readonly classNames: readonly [scroll: string | undefined, list: string | undefined];
+  /** What is above the rows, and scrolled with them. */
+  readonly head?: ReactNode;
   readonly steps: readonly TimelineStep[];
   /** Key of the step whose panel is open. */
   readonly current: string | undefined;
-  readonly virtual: Virtualizer<HTMLDivElement, Element>;
+  /** Pixels. */
+  readonly rowHeight: number;
+  /** Rows that are drawn before and after those in sight. */
+  readonly overscan: number;
   readonly children: (row: StepRowProps) => ReactNode;
 }
 
-/** The rows of the steps in sight, at their places. */
-export function StepList({ label, className, steps, current, virtual, children }: Props): ReactNode {
+/** The rows of the steps in sight, at their places. Only this list is drawn again while it is scrolled. */
+export function StepList({
+  label,
+  classNames: [scrollClass, listClass],
+  head,
+  steps,
+  current,
+  rowHeight,
+  overscan,
+  children,
+}: Props): ReactNode {
   const [, hrefWith] = useQueryParameters();
+  const scroll = useRef<HTMLDivElement>(null);
+  useRowKeys(scroll);
+  const virtual = useVirtualizer({
+    count: steps.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => rowHeight,
+    overscan,
+  });
   const depths = useMemo(() => depthsOf(steps), [steps]);
-  // The addresses differ in one parameter only, and the rows change with each frame while the list is scrolled.
+  // The addresses differ in one parameter only.
   const closed = hrefWith({ step: undefined, panel: undefined, tab: undefined });
   const opened = `${closed}${closed.includes("?") ? "&" : "?"}step=`;
   return (
-    <ol className={className} aria-label={label} style={{ height: virtual.getTotalSize() }}>
-      {virtual.getVirtualItems().map(({ index, start }) => {
-        const step = steps[index];
-        if (step === undefined) return null;
-        const { key } = step;
-        return (
-          <li
-            key={key}
-            aria-setsize={steps.length}
-            aria-posinset={index + 1}
-            style={{ transform: `translateY(${start}px)` }}
-          >
-            {children({
-              step,
-              depth: depths.get(key) ?? 0,
-              isCurrent: key === current,
-              href: opened + encodeURIComponent(key),
-            })}
-          </li>
-        );
-      })}
-    </ol>
+    <div ref={scroll} className={scrollClass}>
+      {head}
+      <ol className={listClass} aria-label={label} style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const step = steps[index];
+          if (step === undefined) return null;
+          const { key } = step;
+          return (
+            <li
+              key={key}
+              aria-setsize={steps.length}
+              aria-posinset={index + 1}
+              style={{ insetBlockStart: start }}
+            >
+              {children({
+                step,
+                depth: depths.get(key) ?? 0,
+                isCurrent: key === current,
+                href: opened + encodeURIComponent(key),
+              })}
+            </li>
+          );
+        })}
+      </ol>
+    </div>
   );
 }

@@ -1,11 +1,10 @@
+import { useMediaQuery } from "@mantine/hooks";
 import { IconMinus, IconPlus } from "@tabler/icons-react";
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import { isFinished, type Run } from "../../api/runs.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { IconButton } from "../../components/icon-button.tsx";
-import { useRowKeys } from "../../components/row-keys.ts";
 import { StateSymbol } from "../../components/state.tsx";
 import { formatDuration } from "../../components/time.tsx";
 import { useTranslation } from "../../i18n/use-translation.ts";
@@ -37,8 +36,8 @@ interface Props {
 /** When each step ran and waited: a row per step, a segment per attempt. Only the rows in sight are drawn. */
 export function TimelineView({ run, steps, current }: Props): ReactNode {
   const { t, i18n } = useTranslation();
-  const scroll = useRef<HTMLDivElement>(null);
-  useRowKeys(scroll);
+  const [timeline, setTimeline] = useState<HTMLDivElement | null>(null);
+  const isSmall = useMediaQuery(SMALL, false, { getInitialValueInEffect: false });
   const now = useNow(isFinished(run) ? undefined : NOW_MS);
   const origin = Date.parse(run.created_at);
   const end = run.completed_at === null ? now : Date.parse(run.completed_at);
@@ -46,25 +45,17 @@ export function TimelineView({ run, steps, current }: Props): ReactNode {
   // Undefined shows everything, also what is added.
   const [chosen, setChosen] = useState<TimeWindow>();
   const shown = chosen ?? all;
-  const virtual = useVirtualizer({
-    count: steps.length,
-    getScrollElement: () => scroll.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: OVERSCAN,
-    scrollPaddingStart: ROW_HEIGHT,
-  });
   const zoom = (factor: number, at = 0.5): void => setChosen(zoomed(shown, all, factor, at));
   const latest = useRef(zoom);
   latest.current = zoom;
   const latestMove = useRef((_part: number): void => undefined);
   latestMove.current = (part) => setChosen(moved(shown, all, part));
   useEffect(() => {
-    const { current: element } = scroll;
     // React's own listeners of the wheel cannot prevent the zoom of the page.
     const onWheel = (event: WheelEvent): void => {
       if (event.ctrlKey || event.metaKey) {
         event.preventDefault();
-        const bounds = element?.querySelector("[data-axis]")?.getBoundingClientRect();
+        const bounds = timeline?.querySelector("[data-axis]")?.getBoundingClientRect();
         if (bounds === undefined) return;
         const at = Math.min(1, Math.max(0, (event.clientX - bounds.left) / bounds.width));
         latest.current(event.deltaY < 0 ? ZOOM : 1 / ZOOM, at);
@@ -73,9 +64,9 @@ export function TimelineView({ run, steps, current }: Props): ReactNode {
         latestMove.current(Math.sign(event.deltaY + event.deltaX) * MOVE);
       }
     };
-    element?.addEventListener("wheel", onWheel, { passive: false });
-    return () => element?.removeEventListener("wheel", onWheel);
-  }, []);
+    timeline?.addEventListener("wheel", onWheel, { passive: false });
+    return () => timeline?.removeEventListener("wheel", onWheel);
+  }, [timeline]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const actions: Readonly<Record<string, () => void>> = {
@@ -94,7 +85,7 @@ export function TimelineView({ run, steps, current }: Props): ReactNode {
   if (steps.length === 0) return <EmptyState text={t("run.no_steps")} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the rows and buttons inside arrive here
-    <div className={classes.timeline} onKeyDown={onKeyDown}>
+    <div ref={setTimeline} className={classes.timeline} onKeyDown={onKeyDown}>
       <div className={classes.bar}>
         <p className={classes.hint}>{t("timeline.hint")}</p>
         <IconButton
@@ -116,33 +107,33 @@ export function TimelineView({ run, steps, current }: Props): ReactNode {
           {t("timeline.fit")}
         </button>
       </div>
-      <div ref={scroll} className={classes.scroll}>
-        <div className={classes.axis}>
-          <span />
-          <div data-axis className={classes.track} aria-hidden>
-            {ticksOf(shown, origin, matchMedia(SMALL).matches ? TICKS_SMALL : TICKS).map((tick) => (
-              <span
-                key={tick}
-                className={classes.tick}
-                style={{ insetInlineStart: `${positionOf(origin + tick, shown)}%` }}
-              >
-                {formatDuration(tick, i18n.language)}
-              </span>
-            ))}
+      <StepList
+        label={t("timeline.label")}
+        classNames={[classes.scroll, classes.rows]}
+        head={
+          <div className={classes.axis}>
+            <div data-axis className={classes.track} aria-hidden>
+              {ticksOf(shown, origin, isSmall ? TICKS_SMALL : TICKS).map((tick) => (
+                <span
+                  key={tick}
+                  className={classes.tick}
+                  style={{ insetInlineStart: `${positionOf(origin + tick, shown)}%` }}
+                >
+                  {formatDuration(tick, i18n.language)}
+                </span>
+              ))}
+            </div>
           </div>
-        </div>
-        <StepList
-          label={t("timeline.label")}
-          className={classes.rows}
-          steps={steps}
-          current={current}
-          virtual={virtual}
-        >
-          {(row) => (
-            <Row {...row} from={shown.from} to={shown.to} now={row.step.completed_at === null ? now : 0} />
-          )}
-        </StepList>
-      </div>
+        }
+        steps={steps}
+        current={current}
+        rowHeight={ROW_HEIGHT}
+        overscan={OVERSCAN}
+      >
+        {(row) => (
+          <Row {...row} from={shown.from} to={shown.to} now={row.step.completed_at === null ? now : 0} />
+        )}
+      </StepList>
     </div>
   );
 }
@@ -172,6 +163,11 @@ const Row = memo(function Row({ step, depth, from, to, now, isCurrent, href }: R
   const duration = formatDuration(durationOfStep(step, now), i18n.language);
   const segments = segmentsOf(step, now);
   const shown = { from, to };
+  const spoken = [
+    t(`state.${state}`),
+    duration,
+    ...(attempts.length > 1 ? [t("run.attempt", { count: attempts.length })] : []),
+  ];
   return (
     <Link
       href={href}
@@ -182,16 +178,9 @@ const Row = memo(function Row({ step, depth, from, to, now, isCurrent, href }: R
     >
       <span className={classes.name} style={{ paddingInlineStart: depth * 12 }} dir="auto" title={key}>
         <StateSymbol name={state} />
-        <span>{key}</span>
-        <span className={classes.spoken}>
-          {[
-            t(`state.${state}`),
-            duration,
-            ...(attempts.length > 1 ? [t("run.attempt", { count: attempts.length })] : []),
-          ].join(", ")}
-        </span>
+        {key}
       </span>
-      <span className={classes.track} aria-hidden>
+      <span className={classes.track} role="img" aria-label={spoken.join(", ")}>
         {segments.map((segment) => {
           const [left, right] = [positionOf(segment.from, shown), positionOf(segment.to, shown)];
           if (right < 0 || left > 100) return null;
