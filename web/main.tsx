@@ -10,16 +10,12 @@ import { preparePage } from "./shell/pages.tsx";
 /** How long the shell waits for the code of its page, milliseconds. */
 const PAGE_MS = 50;
 
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** Shows the interface: with its page if that has arrived, too, which then needs not be drawn twice. */
 export async function showApp(): Promise<void> {
   shareStyleNonce();
   startColorScheme();
   await startTranslations();
   await queryClient.prefetchQuery(ME_QUERY);
-  await Promise.race([preparePage(location), wait(PAGE_MS)]);
-  const root = document.getElementById("root");
-  if (root === null) throw new Error("The page has no element with the id root");
-  createRoot(root).render(<App />);
+  await Promise.race([preparePage(location), new Promise((resolve) => setTimeout(resolve, PAGE_MS))]);
+  createRoot(document.getElementById("root") as HTMLElement).render(<App />);
 }

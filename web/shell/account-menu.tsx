@@ -20,11 +20,7 @@ const LogoutDialog = later(async () => (await import("./logout-dialog.tsx")).Log
 
 const WIDTH = 232;
 const LOGOUT = "/api/v1.0/logout/";
-const SCHEMES = [
-  ["auto", "app.theme_auto"],
-  ["light", "app.theme_light"],
-  ["dark", "app.theme_dark"],
-] as const;
+const SCHEMES = ["auto", "light", "dark"] as const;
 
 /** Theme, language and logout. It is loaded when it is first opened, and open then. */
 export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode {
@@ -53,18 +49,18 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
           <AccountButton me={me} />
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Label>{t("app.theme")}</Menu.Label>
-          {SCHEMES.map(([scheme, text]) => (
+          <Menu.Label>{t("settings.theme")}</Menu.Label>
+          {SCHEMES.map((scheme) => (
             <Menu.RadioItem
               key={scheme}
               value={scheme}
               checked={scheme === colorScheme}
               onClick={() => setColorScheme(scheme)}
             >
-              {t(text)}
+              {t(`theme.${scheme}`)}
             </Menu.RadioItem>
           ))}
-          <Menu.Label>{t("app.language")}</Menu.Label>
+          <Menu.Label>{t("settings.language")}</Menu.Label>
           {(Object.entries(LANGUAGES) as [Language, string][]).map(([language, name]) => (
             <Menu.RadioItem
               key={language}

@@ -8,13 +8,10 @@ const PAGES = ROUTES.map(({ path, load, texts }) => ({ path, Page: later(load, {
 
 /** Loads the page of an address and its first data before it is shown; resolves at once if the address has no page. */
 export async function preparePage({ pathname, search }: Location): Promise<void> {
-  const at = routeAt(pathname);
-  if (at === undefined) return;
-  const { route, parameter } = at;
+  const route = routeAt(pathname)?.route;
   await Promise.all([
-    PAGES.find(({ path }) => path === route.path)?.Page.prepare(),
-    // The page sends a failed request again, and shows its error.
-    route.prefetch({ parameter, search }).catch(() => undefined),
+    PAGES.find(({ path }) => path === route?.path)?.Page.prepare(),
+    route?.prefetch?.(search),
   ]);
 }
 

@@ -10,8 +10,8 @@ export interface PageRoute {
   readonly load: () => Promise<ComponentType>;
   /** What the page requests first. The requests are sent while its code is loaded. */
   readonly requests: (address: Address) => readonly EarlyRequest[];
-  /** Reads their responses into the cache, so that the first rendering of the page contains them. */
-  readonly prefetch: (address: Address) => Promise<void>;
+  /** Reads the responses into the cache, so that the first rendering of the page contains them. Never rejects. */
+  readonly prefetch: ((search: string) => Promise<void>) | undefined;
 }
 
 /** Length of the id that the address of a document begins with. */
@@ -33,7 +33,7 @@ const route = <Path extends string>(
   texts: readonly TextGroup[],
   load: () => Promise<ComponentType<ParameterOf<Path>>>,
   requests: PageRoute["requests"] = () => [],
-  prefetch: PageRoute["prefetch"] = async () => undefined,
+  prefetch?: PageRoute["prefetch"],
   // The router passes the parameter of the path.
 ): PageRoute => ({ path, texts, load: load as PageRoute["load"], requests, prefetch });
 
@@ -43,16 +43,17 @@ const listWithoutFilters =
   ({ search }) =>
     search === "" ? [read(path)] : [];
 
+const importDocumentsPage = () => import("../pages/documents/documents-page.tsx");
+
 /** All pages, by their paths. */
 export const ROUTES: readonly PageRoute[] = [
   route(
     "/",
     ["documents"],
-    async () => (await import("../pages/documents/documents-page.tsx")).DocumentsPage,
+    async () => (await importDocumentsPage()).DocumentsPage,
     listWithoutFilters("/api/v1.0/documents?page=1&page_size=50"),
-    async ({ search }) => {
-      if (search !== "") return;
-      await (await import("../pages/documents/documents-page.tsx")).prefetchDocuments();
+    async (search) => {
+      if (search === "") await (await importDocumentsPage()).prefetchDocuments();
     },
   ),
   route(

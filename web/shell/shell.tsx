@@ -32,6 +32,7 @@ const NARROW_KEY = "weft.narrow";
 
 /* Loaded after the page, or when they are first opened. */
 const AccountMenu = later(async () => (await import("./account-menu.tsx")).AccountMenu, {
+  texts: ["settings"],
   before: AccountButton,
 });
 const Brand = later(async () => (await import("./brand.tsx")).Brand, {
@@ -230,7 +231,7 @@ function SideBar({ me, isNarrow, onNarrow, onShortcuts, onSearch }: SideBarProps
             data-scroller={section === "documents" || undefined}
           >
             <p id={id + section} className={classes.section}>
-              {t(`navigation.${section}_section`)}
+              {t(`navigation.${section}`)}
             </p>
             <ul aria-labelledby={id + section}>
               {NAVIGATION.filter((page) => page.section === section).map((page) => (

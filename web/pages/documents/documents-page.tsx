@@ -36,7 +36,7 @@ const LocalDocuments = later(async () => (await import("./local-documents.tsx"))
 
 /** Reads the beginning of the list without filters. */
 export const prefetchDocuments = (): Promise<void> =>
-  queryClient.prefetchInfiniteQuery(documentsQuery("all", "", undefined));
+  queryClient.prefetchInfiniteQuery(documentsQuery("all"));
 
 const LIST_NAMES = Object.keys(LISTS) as ListName[];
 const isListName = (name: string): name is ListName => Object.hasOwn(LISTS, name);

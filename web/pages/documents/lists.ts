@@ -1,6 +1,5 @@
 import {
   type InfiniteData,
-  infiniteQueryOptions,
   keepPreviousData,
   type UseInfiniteQueryResult,
   useInfiniteQuery,
@@ -84,21 +83,21 @@ export const LISTS = {
 export type ListName = keyof typeof LISTS;
 
 /** How the pages of a list are read. */
-export const documentsQuery = (list: ListName, q: string, ordering: Ordering | undefined) =>
-  infiniteQueryOptions({
-    queryKey: ["documents", list, q, ordering],
-    queryFn: ({ pageParam, signal }): Promise<DocumentsPage> => {
-      const query = {
-        page: pageParam,
-        page_size: PAGE_SIZE,
-        ...(q === "" ? {} : { q }),
-        ...(ordering === undefined ? {} : { ordering }),
-      };
-      return LISTS[list].load(query, signal);
-    },
-    initialPageParam: 1,
-    getNextPageParam: ({ next }, _pages, page) => (next === null ? undefined : page + 1),
-  });
+export const documentsQuery = (list: ListName, q = "", ordering?: Ordering) => ({
+  queryKey: ["documents", list, q, ordering],
+  queryFn: ({ pageParam, signal }: { pageParam: number; signal: AbortSignal }): Promise<DocumentsPage> => {
+    const query = {
+      page: pageParam,
+      page_size: PAGE_SIZE,
+      ...(q === "" ? {} : { q }),
+      ...(ordering === undefined ? {} : { ordering }),
+    };
+    return LISTS[list].load(query, signal);
+  },
+  initialPageParam: 1,
+  getNextPageParam: ({ next }: DocumentsPage, _pages: unknown, page: number) =>
+    next === null ? undefined : page + 1,
+});
 
 /** The pages of a list that were loaded so far. A filter keeps the previous result until the next one arrives. */
 export function useDocuments(
