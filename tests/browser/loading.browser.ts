@@ -100,17 +100,23 @@ it("a page shows its menu only when it is opened, and the focus returns to its b
   await page.close();
 });
 
-it("a page whose code cannot be loaded says so, keeps the navigation, and is loaded when it is tried again", async () => {
-  const page = await context.newPage();
-  await page.route("**/assets/runs-page-*", (route) => route.abort());
-  await page.goto(`${server.url}/runs`);
-  await page.getByRole("button", { name: "Reload" }).waitFor();
-  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Workflows" }).waitFor();
-  await page.unroute("**/assets/runs-page-*");
-  await page.getByRole("button", { name: "Reload" }).click();
-  await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
-  await page.close();
-});
+it.each([
+  ["/runs", "runs-page", "Runs"],
+  ["/", "documents-page", "Documents"],
+])(
+  "%s, whose code cannot be loaded, says so, keeps the navigation, and is loaded when it is tried again",
+  async (path, file, title) => {
+    const page = await context.newPage();
+    await page.route(`**/assets/${file}-*`, (route) => route.abort());
+    await page.goto(`${server.url}${path}`);
+    await page.getByRole("button", { name: "Reload" }).waitFor();
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Workflows" }).waitFor();
+    await page.unroute(`**/assets/${file}-*`);
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    await page.close();
+  },
+);
 
 it("a part whose code cannot be loaded leaves the page as it is, and is loaded with its style when it is tried again", async () => {
   await server.storeWorkflow("name: parts\nsteps:\n  - {name: only, type: bash, command: 'true'}\n");

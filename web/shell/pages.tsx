@@ -9,7 +9,8 @@ const PAGES = ROUTES.map(({ path, load, texts }) => ({ path, Page: later(load, {
 /** Loads the page of an address and its first data before it is shown; resolves at once if the address has no page. */
 export async function preparePage({ pathname, search }: Location): Promise<void> {
   const route = routeAt(pathname)?.route;
-  await Promise.all([
+  // What cannot be loaded is loaded again by the page, which shows the error.
+  await Promise.allSettled([
     PAGES.find(({ path }) => path === route?.path)?.Page.prepare(),
     route?.prefetch?.(search),
   ]);

@@ -10,7 +10,7 @@ export interface PageRoute {
   readonly load: () => Promise<ComponentType>;
   /** What the page requests first. The requests are sent while its code is loaded. */
   readonly requests: (address: Address) => readonly EarlyRequest[];
-  /** Reads the responses into the cache, so that the first rendering of the page contains them. Never rejects. */
+  /** Reads the responses into the cache, so that the first rendering of the page contains them. */
   readonly prefetch: ((search: string) => Promise<void>) | undefined;
 }
 
