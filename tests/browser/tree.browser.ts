@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Locator, Page } from "@playwright/test";
 import { test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
@@ -55,21 +56,27 @@ test("the keyboard leads through the tree, opens, moves and finds documents", as
 });
 
 test("documents are dragged before, after and into others, and from the list", async () => {
-  const root = await create("Drag");
-  for (const title of ["A", "B", "C"]) await create(title, root);
-  await create("Loose");
+  // Another title in each attempt.
+  const title = `Drag${randomUUID().slice(0, 8)}`;
+  const root = await create(title);
+  for (const child of ["A", "B", "C"]) await create(child, root);
+  await create(`Loose ${title}`);
   const page = await web.signIn();
-  await item(page, "Drag").waitFor();
+  await item(page, title).waitFor();
   await treeOf(page).focus();
-  await page.keyboard.type("Drag");
+  await page.keyboard.type(title);
   await page.keyboard.press("ArrowRight");
   await item(page, "C").dragTo(item(page, "A"), { targetPosition: { x: 60, y: 2 } });
   await expect.poll(() => childrenOf(root)).toEqual(["C", "A", "B"]);
+  // The next one begins where the row is now.
+  await expect(item(page, "C")).toHaveAttribute("aria-posinset", "1");
   await item(page, "C").dragTo(item(page, "B"), { targetPosition: { x: 60, y: 28 } });
   await expect.poll(() => childrenOf(root)).toEqual(["A", "B", "C"]);
+  await expect(item(page, "C")).toHaveAttribute("aria-posinset", "3");
   await item(page, "B").dragTo(item(page, "A"), { targetPosition: { x: 60, y: 15 } });
   await expect.poll(() => childrenOf(root)).toEqual(["A", "C"]);
-  const row = page.getByRole("main").getByRole("link", { name: "Loose", exact: true });
+  await expect(item(page, "C")).toHaveAttribute("aria-posinset", "2");
+  const row = page.getByRole("main").getByRole("link", { name: `Loose ${title}`, exact: true });
   await row.dragTo(item(page, "C"), { targetPosition: { x: 60, y: 15 } });
   await expect.poll(() => childrenOf(root)).toEqual(["A", "C"]);
   await expect(item(page, "C")).toHaveAttribute("aria-expanded", "false");
