@@ -9,8 +9,8 @@ const LOG_SHOWN = 4_000;
 const MINUTE_MS = 60_000;
 
 /**
- * A time at which the sweep checks overdue work and the rules. It stands still for the sweep: what becomes due during
- * the tour, such as a second attempt, is due by then.
+ * A time at which the sweep checks overdue work and the rules. Its clock does not advance, so this is after everything
+ * that becomes due during the tour, such as a second attempt.
  */
 function sweepTime(): number {
   let minute = Math.floor(Date.now() / MINUTE_MS) + 15;

@@ -362,7 +362,7 @@ async function parkEvent({ at, client }: Tour): Promise<void> {
   const parked = tailKeyOf("parked");
   let sweepAt = performance.now() + 5_000;
   await waitUntil("the event to be parked", async () => {
-    // An event that has failed before it was indexed is parked by a sweep, two minutes after it was sent.
+    // An event that has failed before it was indexed is parked by a sweep, two minutes after it was last sent.
     if (performance.now() >= sweepAt) {
       const due = { set: { resend_at: new Date(0).toISOString() } };
       for (const state of ["tail", "indexed"] as const)

@@ -253,7 +253,7 @@ describe("a document as a file", () => {
     );
   });
 
-  it("keeps the alignment of a text, but not for the blocks below it", async () => {
+  it("keeps the alignment of a block, which does not apply to the blocks below it", async () => {
     const centered = { textAlignment: "center" };
     const given = [
       block("bulletListItem", "item", centered, [block("bulletListItem", "below")]),

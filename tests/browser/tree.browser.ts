@@ -68,7 +68,7 @@ test("documents are dragged before, after and into others, and from the list", a
   await page.keyboard.press("ArrowRight");
   await item(page, "C").dragTo(item(page, "A"), { targetPosition: { x: 60, y: 2 } });
   await expect.poll(() => childrenOf(root)).toEqual(["C", "A", "B"]);
-  // The next one begins where the row is now.
+  // The next drag starts where the row is shown.
   await expect(item(page, "C")).toHaveAttribute("aria-posinset", "1");
   await item(page, "C").dragTo(item(page, "B"), { targetPosition: { x: 60, y: 28 } });
   await expect.poll(() => childrenOf(root)).toEqual(["A", "B", "C"]);

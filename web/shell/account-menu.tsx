@@ -5,7 +5,7 @@ import type { Schemas } from "../../client/api.ts";
 import { useConfig } from "../api/config.ts";
 import { countDrafts, listCopies, wipeLocalData } from "../api/local-data.ts";
 import { useUserLanguage } from "../api/user-language.ts";
-import { setColorScheme } from "../color-scheme.ts";
+import { COLOR_SCHEMES, setColorScheme } from "../color-scheme.ts";
 import { later } from "../components/later.tsx";
 import { Mantine } from "../components/mantine.tsx";
 import { useChosenColorScheme } from "../components/use-color-scheme.ts";
@@ -20,7 +20,6 @@ const LogoutDialog = later(async () => (await import("./logout-dialog.tsx")).Log
 
 const WIDTH = 232;
 const LOGOUT = "/api/v1.0/logout/";
-const SCHEMES = ["auto", "light", "dark"] as const;
 
 /** Theme, language and logout. It is loaded when it is first opened, and open then. */
 export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode {
@@ -50,7 +49,7 @@ export function AccountMenu({ me }: { readonly me: Schemas["User"] }): ReactNode
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>{t("settings.theme")}</Menu.Label>
-          {SCHEMES.map((scheme) => (
+          {COLOR_SCHEMES.map((scheme) => (
             <Menu.RadioItem
               key={scheme}
               value={scheme}

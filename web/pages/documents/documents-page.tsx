@@ -34,7 +34,7 @@ const LocalDocuments = later(async () => (await import("./local-documents.tsx"))
   isOptional: true,
 });
 
-/** Reads the beginning of the list without filters. */
+/** Reads the first page of the list without filters into the cache. */
 export const prefetchDocuments = (): Promise<void> =>
   queryClient.prefetchInfiniteQuery(documentsQuery("all"));
 

@@ -25,12 +25,12 @@ interface Props {
   readonly current: string | undefined;
   /** Pixels. */
   readonly rowHeight: number;
-  /** Rows that are drawn before and after those in sight. */
+  /** Number of rows that are rendered before and after those in sight. */
   readonly overscan: number;
   readonly children: (row: StepRowProps) => ReactNode;
 }
 
-/** The rows of the steps in sight, at their places. Only this list is drawn again while it is scrolled. */
+/** The rows of the steps in sight, at their places. Scrolling renders only this list again. */
 export function StepList({
   label,
   classNames: [scrollClass, listClass],

@@ -163,7 +163,7 @@ const Row = memo(function Row({ step, depth, from, to, now, isCurrent, href }: R
   const duration = formatDuration(durationOfStep(step, now), i18n.language);
   const segments = segmentsOf(step, now);
   const shown = { from, to };
-  const spoken = [
+  const description = [
     t(`state.${state}`),
     duration,
     ...(attempts.length > 1 ? [t("run.attempt", { count: attempts.length })] : []),
@@ -180,7 +180,7 @@ const Row = memo(function Row({ step, depth, from, to, now, isCurrent, href }: R
         <StateSymbol name={state} />
         {key}
       </span>
-      <span className={classes.track} role="img" aria-label={spoken.join(", ")}>
+      <span className={classes.track} role="img" aria-label={description.join(", ")}>
         {segments.map((segment) => {
           const [left, right] = [positionOf(segment.from, shown), positionOf(segment.to, shown)];
           if (right < 0 || left > 100) return null;
