@@ -1,7 +1,10 @@
 import type { Claims } from "../claims.ts";
 
-/** Maximum number of names; beyond it, the least recently requested ones are dropped. */
-const NAMES_MAX = 100_000;
+/**
+ * Maximum number of names, some 4 MB; beyond it, the least recently requested ones are dropped. A step needs its names
+ * until its message is deleted, and a finished run until its steps have ended.
+ */
+const NAMES_MAX = 30_000;
 
 /**
  * Claims in memory: only this process claims names, and its pending messages are delivered and counted again after a
