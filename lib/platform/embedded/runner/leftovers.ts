@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { TOKEN_VARIABLE } from "./protocol.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -125,7 +125,7 @@ async function carriersOf(tokens: ReadonlySet<string>): Promise<{ pid: number; t
     const pid = Number(entry);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     read += 1;
-    if (read % READ_PER_TURN === 0) await turn();
+    if (read % READ_PER_TURN === 0) await nextTurn();
     const token = tokenOf(pid);
     if (token !== undefined && tokens.has(token)) found.push({ pid, token });
   }

@@ -8,10 +8,13 @@ import { PosixSpawner } from "./posix-spawner.ts";
 import { PrestartedShells } from "./prestarted-shells.ts";
 import { startTestRunner, type TestRunner, until, waitingShells } from "./test-runner.ts";
 
-/** Prints the state of a shell. Two variables are left out: every command of a shell sets them. */
+/**
+ * Prints the state of a shell. Two variables are left out: every command of a shell sets them. Of two shells that are
+ * compared, one may see the next second begin.
+ */
 const STATE = `
 trap -p; alias; declare -f; set +o; shopt; umask; ulimit -a; nice; dirs; jobs; hash; times | wc -l
-echo "$0|$-|$#|$*|$?|$!|$_|$IFS|$SHLVL|$BASH_SUBSHELL|$LINENO|$OPTIND|$((SECONDS > 2))|$BASH_EXECUTION_STRING"
+echo "$0|$-|$#|$*|$?|$!|$_|$IFS|$SHLVL|$BASH_SUBSHELL|$LINENO|$OPTIND|$((SECONDS > 1))|$BASH_EXECUTION_STRING"
 declare -p | grep -vE '^declare \\S+ (BASH_ARGC|PIPESTATUS|RANDOM|SRANDOM|PPID|BASHPID|EPOCH\\w+|SECONDS|_)\\b'
 tr '\\0' '\\n' </proc/$$/environ | grep -v BASH_ENV | sed '/^$/d' | sort
 tr '\\0' '|' </proc/$$/cmdline | sed 's/|*$//'; echo
