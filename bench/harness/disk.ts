@@ -8,7 +8,7 @@ import { median, percentile } from "./numbers.ts";
 const ROUNDS = 200;
 const PAGE_BYTES = 4_096;
 /** Between two pages, milliseconds: far from what a disk can do, so that its own pauses remain. */
-const PAUSE_MS = 10;
+const PAUSE_MS = 40;
 
 /** Time to write and fsync one page, milliseconds: the minimum of a durable commit. */
 export const fsyncMs = (): number => median(fsyncTimes(ROUNDS));
@@ -27,19 +27,57 @@ export function fsyncTimes(rounds: number): readonly number[] {
   return times;
 }
 
-/** Milliseconds of writing a page and of fdatasync, 100 times a second while nothing else uses the disk. */
-export async function pausesOfDisk(seconds: number): Promise<Record<"p50" | "p99" | "max", number>> {
-  const file = await open(join(createTemporaryFolder("pauses"), "file"), "w");
-  const page = Buffer.alloc(PAGE_BYTES, "x");
+export interface DiskReport {
+  /** Milliseconds of one write with its sync. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** Percent of the time that passed in writes of more than `stallMs`. */
+  readonly stalled: number;
+}
+
+/** Writes and syncs the same page, 25 times a second from now on, next to whatever uses the disk. */
+export function watchDisk(stallMs: number): {
+  /** Percent of the time since the last call, as `stalled`. */
+  recent(): number;
+  stop(): Promise<DiskReport>;
+} {
+  const startedAt = performance.now();
   const times: number[] = [];
-  const end = performance.now() + seconds * 1000;
-  while (performance.now() < end) {
-    const start = performance.now();
-    await file.write(page);
-    await file.datasync();
-    times.push(performance.now() - start);
-    await setTimeout(PAUSE_MS);
-  }
-  await file.close();
-  return { p50: median(times), p99: percentile(times, 0.99), max: Math.max(...times) };
+  let last = { at: startedAt, count: 0 };
+  let isStopped = false;
+  const stalled = (from: typeof last): number => {
+    const long = times.slice(from.count).filter((ms) => ms > stallMs);
+    return (100 * long.reduce((sum, ms) => sum + ms, 0)) / (performance.now() - from.at);
+  };
+  const watch = async (): Promise<void> => {
+    const file = await open(join(createTemporaryFolder("pauses"), "file"), "w");
+    const page = Buffer.alloc(PAGE_BYTES, "x");
+    while (!isStopped) {
+      const start = performance.now();
+      await file.write(page, 0, PAGE_BYTES, 0);
+      await file.datasync();
+      times.push(performance.now() - start);
+      await setTimeout(PAUSE_MS);
+    }
+    await file.close();
+  };
+  const watched = watch();
+  return {
+    recent: () => {
+      const share = stalled(last);
+      last = { at: performance.now(), count: times.length };
+      return share;
+    },
+    stop: async () => {
+      isStopped = true;
+      await watched;
+      return {
+        p50: median(times),
+        p99: percentile(times, 0.99),
+        max: Math.max(...times),
+        stalled: stalled({ at: startedAt, count: 0 }),
+      };
+    },
+  };
 }
