@@ -109,11 +109,11 @@ await runBenchmark({
           value: (report.answers * 1000) / (report.endedAt - report.startedAt),
           unit: "/s",
         },
+        { what: "p99, all requests", value: report.p99, unit: "ms", target: P99_MS },
         ...Object.entries(report.kinds).map(([kind, { p99 }]) => ({
           what: `p99, ${kind}`,
           value: p99,
           unit: "ms",
-          target: P99_MS,
         })),
       ],
       baseline: {

@@ -60,17 +60,17 @@ class Load {
     const seconds = (now - this.#reportedAt) / 1000;
     this.#reportedAt = now;
     const p99: Record<string, number> = {};
-    let answers = 0;
+    const all: number[] = [];
     let errors = 0;
     for (const [name, tally] of this.#tallies) {
       const times = tally.times.slice(tally.reportedTimes);
-      answers += times.length;
+      for (const time of times) all.push(time);
       errors += tally.errors - tally.reportedErrors;
       if (times.length > 0) p99[name] = percentile(times, 0.99);
       tally.reportedTimes = tally.times.length;
       tally.reportedErrors = tally.errors;
     }
-    return { seconds, answers, errors, p99 };
+    return { seconds, answers: all.length, errors, p99: { "all requests": percentile(all, 0.99), ...p99 } };
   }
 
   async run(): Promise<LoadReport> {
@@ -189,6 +189,10 @@ class Load {
       endedAt,
       answers: tallies.reduce((sum, [, { times }]) => sum + times.length, 0),
       errors: tallies.reduce((sum, [, { errors }]) => sum + errors, 0),
+      p99: percentile(
+        tallies.flatMap(([, { times }]) => times),
+        0.99,
+      ),
       kinds: Object.fromEntries(tallies.map(([name, tally]) => [name, kindReport(tally)])),
       statuses: this.#statuses,
       samples: this.#samples,

@@ -43,6 +43,8 @@ export interface LoadReport {
   readonly endedAt: number;
   readonly answers: number;
   readonly errors: number;
+  /** Of all requests, as in `KindReport`. */
+  readonly p99: number;
   readonly kinds: Readonly<Record<string, KindReport>>;
   /** Number of responses by status. */
   readonly statuses: Readonly<Record<number, number>>;
@@ -57,7 +59,7 @@ export interface RecentLoad {
   readonly seconds: number;
   readonly answers: number;
   readonly errors: number;
-  /** Response time from when a request was due, milliseconds, by kind; only kinds with a response. */
+  /** Response time from when a request was due, milliseconds, of all requests and by kind; only kinds with a response. */
   readonly p99: Readonly<Record<string, number>>;
 }
 

@@ -1,6 +1,6 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Condition, Key } from "../platform/tables.ts";
-import { chunkOf, positionInBlock, segmentOf } from "./block-positions.ts";
+import { chunkOf, KEYS_PER_BLOCK, positionInBlock, segmentOf } from "./block-positions.ts";
 import { decode, emptyPostings, type Postings } from "./postings.ts";
 import {
   type IndexBlock,
@@ -141,7 +141,11 @@ export class Blocks {
       known.sets.delete(term);
       known.sets.set(term, block);
     }
-    for (const [chunk, block] of changed.keys) known.keys.set(chunk, block);
+    for (const [chunk, block] of changed.keys) {
+      // Without a full block, which no later merge appends to: a page that needs it reads it again.
+      if (block.value.length < KEYS_PER_BLOCK) known.keys.set(chunk, block);
+      else known.keys.delete(chunk);
+    }
   }
 
   /** Drops a segment that others write too. */
