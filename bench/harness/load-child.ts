@@ -184,15 +184,13 @@ class Load {
 
   #report(startedAt: number, endedAt: number): LoadReport {
     const tallies = [...this.#tallies];
+    const times = tallies.flatMap(([, tally]) => tally.times);
     return {
       startedAt,
       endedAt,
-      answers: tallies.reduce((sum, [, { times }]) => sum + times.length, 0),
+      answers: times.length,
       errors: tallies.reduce((sum, [, { errors }]) => sum + errors, 0),
-      p99: percentile(
-        tallies.flatMap(([, { times }]) => times),
-        0.99,
-      ),
+      p99: percentile(times, 0.99),
       kinds: Object.fromEntries(tallies.map(([name, tally]) => [name, kindReport(tally)])),
       statuses: this.#statuses,
       samples: this.#samples,
