@@ -11,7 +11,7 @@ import type { Resources } from "../lib/platform/resources.ts";
 import { type Config, readConfig } from "../lib/settings/config.ts";
 import { workflowsService } from "../lib/workflows/service.ts";
 import { bundled } from "./bundled.ts";
-import { collectPeriodically, releaseAfterBursts, releaseWhenIdle } from "./idle-memory.ts";
+import { collectPeriodically, compactPeriodically, releaseAfterBursts, releaseWhenIdle } from "./memory.ts";
 import { startPlatform } from "./platform.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import type { Template } from "./template.ts";
@@ -172,6 +172,7 @@ export async function runServer(env: ServerOptions["env"]): Promise<void> {
     await printLoginLink(server);
     releaseWhenIdle();
     collectPeriodically();
+    compactPeriodically();
     releaseAfterBursts({ release: () => server.releaseMemory(), log });
   } catch (error) {
     fail(error);

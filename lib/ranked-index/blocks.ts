@@ -19,7 +19,7 @@ const CACHED_MAX = 20_000;
 const SETS_MAX = 2_000;
 const SMALL_SET = 64;
 /** Maximum number of key blocks in memory: each is some 15 KB, and a page needs a hundred at most. */
-const KEY_BLOCKS_MAX = 256;
+const KEY_BLOCKS_MAX = 128;
 
 /** A block as it was read; a missing block is empty, and older than every delta. */
 export interface Block<Value> {

@@ -21,7 +21,7 @@ export function embeddedClaims(namesMax: number = NAMES_MAX): Claims {
   return {
     take: async (name) => {
       if (has(name)) return false;
-      taken.add(name);
+      taken.add(copyOf(name));
       const [oldest] = taken;
       if (taken.size > namesMax && oldest !== undefined) taken.delete(oldest);
       return true;
@@ -29,3 +29,6 @@ export function embeddedClaims(namesMax: number = NAMES_MAX): Claims {
     isTaken: async (name) => has(name),
   };
 }
+
+/** V8 keeps a joined string's parts with it. */
+const copyOf = (text: string): string => Buffer.from(text).toString();

@@ -27,22 +27,28 @@ export interface StepActivity {
 
 export function stepActivity({ now }: Clock): StepActivity {
   const running = new Set<StepSpan>();
-  let ended: StepSpan[] = [];
+  // In the order in which they ended.
+  const ended = new Set<StepSpan>();
   const all = (): StepSpan[] => [...running, ...ended];
+  const forgetOld = (): void => {
+    const since = now() - REMEMBERED_MS;
+    for (const span of ended) {
+      if (span.to >= since && ended.size <= REMEMBERED_MAX) return;
+      ended.delete(span);
+    }
+  };
   return {
     begin: ({ run_id, root_cause }) => {
       const span = { run_id, root_cause, from: now(), to: Number.POSITIVE_INFINITY };
       running.add(span);
       return () => {
         if (!running.delete(span)) return;
-        ended.push({ ...span, to: now() });
-        if (ended.length <= REMEMBERED_MAX * 2) return;
-        ended = ended.slice(-REMEMBERED_MAX);
+        ended.add({ ...span, to: now() });
+        forgetOld();
       };
     },
     at: (fileTime) => {
-      const since = now() - REMEMBERED_MS;
-      ended = ended.filter(({ to }) => to >= since);
+      forgetOld();
       return all().filter(({ from, to }) => fileTime + FILE_CLOCK_LAG_MS >= from && fileTime <= to);
     },
     lastOf: (rootCause) =>

@@ -16,7 +16,7 @@ const LONGEST_BACKOFF_MS = 10_000;
  * Megabytes for new objects, of which V8 reserves three times as many: a quarter of Node's default, which a process that
  * runs commands for hours reaches step by step.
  */
-const NEW_SPACE_MB = 4;
+const NEW_SPACE_MB = 1;
 
 type Answer<Reply> = Extract<FromRunner<Reply>, { kind: "ended" | "refused" }>;
 

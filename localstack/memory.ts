@@ -1,5 +1,5 @@
 import { flushCompileCache } from "node:module";
-import { performance } from "node:perf_hooks";
+import { constants, type NodeGCPerformanceDetail, PerformanceObserver, performance } from "node:perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Log } from "../lib/platform/log.ts";
@@ -67,6 +67,35 @@ export function collectPeriodically(options: CollectOptions = {}): () => void {
   }, GROWTH_CHECK_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** Interval of compactions, milliseconds. */
+const COMPACTION_INTERVAL_MS = 60_000;
+
+/**
+ * Has V8 compact the old generation once a minute, with the next collection that it makes anyway, which takes some 25 ms
+ * longer. By default it leaves pages alone that are half empty, so that what is cached for minutes, among objects that
+ * live shorter, keeps nearly twice its size. In the mode for saving memory a collection moves up to 6 MB out of the
+ * emptiest pages. Returns a function that stops the timer.
+ */
+export function compactPeriodically(): () => void {
+  const leaveMode = (): void => {
+    setFlagsFromString("--no-memory-saver-mode");
+    observer.disconnect();
+  };
+  const observer = new PerformanceObserver((list) => {
+    const kinds = list.getEntries().map(({ detail }) => (detail as NodeGCPerformanceDetail).kind);
+    if (kinds.includes(constants.NODE_PERFORMANCE_GC_MAJOR)) leaveMode();
+  });
+  const timer = setInterval(() => {
+    setFlagsFromString("--memory-saver-mode");
+    observer.observe({ entryTypes: ["gc"] });
+  }, COMPACTION_INTERVAL_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    leaveMode();
+  };
 }
 
 /** Interval of checks for the end of a burst, milliseconds, and the growth that counts as one, bytes. */

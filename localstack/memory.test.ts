@@ -1,5 +1,8 @@
+import { PerformanceObserver } from "node:perf_hooks";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { collectPeriodically, releaseAfterBursts, releaseWhenIdle } from "./idle-memory.ts";
+import { collectPeriodically, compactPeriodically, releaseAfterBursts, releaseWhenIdle } from "./memory.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -93,6 +96,39 @@ test("frees dropped objects within a minute", () => {
   vi.advanceTimersByTime(60_000);
   end();
   expect(process.memoryUsage().heapUsed).toBeLessThan(full);
+});
+
+test("compacts half-empty pages once a minute, with the next collection only", async () => {
+  const MB = 1024 * 1024;
+  vi.useRealTimers();
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as (options: { type: "major" }) => void;
+  const megabytesAfterCollection = async (): Promise<number> => {
+    const { promise: observed, resolve } = Promise.withResolvers<void>();
+    const observer = new PerformanceObserver(() => resolve());
+    observer.observe({ entryTypes: ["gc"] });
+    collectGarbage({ type: "major" });
+    await observed;
+    observer.disconnect();
+    return getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")!.space_size / MB;
+  };
+  let objects = Array.from({ length: 400_000 }, (_, index) => ({ index }));
+  const keepOneOf = (number: number): void => {
+    objects = objects.filter(({ index }) => index % number === 0);
+  };
+  await megabytesAfterCollection();
+  const full = await megabytesAfterCollection();
+  keepOneOf(2);
+  const end = compactPeriodically();
+  expect(full - (await megabytesAfterCollection())).toBeLessThan(1);
+  vi.advanceTimersByTime(60_000);
+  const compacted = await megabytesAfterCollection();
+  expect(full - compacted).toBeGreaterThan(3);
+  keepOneOf(4);
+  expect(compacted - (await megabytesAfterCollection())).toBeLessThan(1);
+  end();
+  expect(objects).toHaveLength(100_000);
 });
 
 test("releases memory once after each burst, and not while the resident memory stays the same", async () => {
