@@ -13,8 +13,8 @@ const HEALTHY_AFTER_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 10_000;
 /**
- * Megabytes for new objects, of which V8 reserves three times as many: a quarter of Node's default, which a process that
- * runs commands for hours reaches step by step.
+ * Megabytes for new objects, of which V8 reserves three times as many. With Node's default, 16, a process that runs
+ * commands for hours takes 48 MB step by step. Steps take as long with 1 as with 4.
  */
 const NEW_SPACE_MB = 1;
 
