@@ -14,7 +14,7 @@ const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 10_000;
 /**
  * Megabytes for new objects, of which V8 reserves three times as many, and for older ones before their first collection.
- * With Node's defaults, 16 and 256, a process that runs commands for hours grows all the time. Steps take as long.
+ * With Node's defaults, 16 and 256, a process that runs commands for hours grows all the time. Steps take no longer for it.
  */
 const NEW_SPACE_MB = 1;
 const OLD_SPACE_MB = 8;
