@@ -10,12 +10,11 @@ import { TITLE_MAX_LENGTH } from "../records/body.ts";
 import { importBlob, type StoredImport } from "../tables/imports.ts";
 import type { StoredUser } from "../tables/users.ts";
 import { versionBlob } from "../tables/versions.ts";
-import { announceAttachments } from "./announce.ts";
 import { convertFile } from "./convert-file.ts";
 import { importedId } from "./discard.ts";
 import { extensionOf, fileError, formatByExtension } from "./file-format.ts";
 import type { ImportDeps } from "./import-file.ts";
-import { finishImport, planChange, renew, SupersededError, toSkipped } from "./import-state.ts";
+import { planChange, renew, SupersededError, toSkipped } from "./import-state.ts";
 import { type ArchivePlan, findReferenced, planArchive } from "./plan-archive.ts";
 import { attachImport, type Page, type PageContent, type Target, toHead, writePages } from "./write-pages.ts";
 
@@ -38,8 +37,15 @@ const folderOf = ({ id, attempt }: StoredImport): string => join(tmpdir(), `weft
 export const removeTemporary = (stored: StoredImport): Promise<void> =>
   rm(folderOf(stored), { recursive: true, force: true });
 
-/** Imports the file of a job. Throws SupersededError, and as `writePages` and `attachImport`. */
-export async function importStored(deps: ArchiveDeps, user: StoredUser, stored: StoredImport): Promise<void> {
+/**
+ * Imports the file of a job; returns the job, which is attached and has nothing left on this machine. Throws
+ * SupersededError, and as `writePages` and `attachImport`.
+ */
+export async function importStored(
+  deps: ArchiveDeps,
+  user: StoredUser,
+  stored: StoredImport,
+): Promise<StoredImport> {
   const folder = folderOf(stored);
   await mkdir(folder, { mode: 0o700 });
   try {
@@ -59,7 +65,7 @@ export async function importStored(deps: ArchiveDeps, user: StoredUser, stored: 
         content: { state, files, urls },
       },
     ];
-    await complete(
+    return await writeAttached(
       deps,
       user,
       await withCount(deps, stored, 1),
@@ -77,7 +83,7 @@ async function importArchive(
   user: StoredUser,
   before: StoredImport,
   path: string,
-): Promise<void> {
+): Promise<StoredImport> {
   const zip = await openZip({ path }, LIMITS).catch((error: unknown) => {
     throw error instanceof ArchiveError ? fileError(error.message) : error;
   });
@@ -107,7 +113,7 @@ async function importArchive(
         .filter((one) => !used.has(one))
         .map((one) => `${one}: no document refers to it`),
     ];
-    await complete(deps, user, stored, pages, resolve, left);
+    return await writeAttached(deps, user, stored, pages, resolve, left);
   } finally {
     zip.close();
   }
@@ -120,21 +126,19 @@ async function withCount(deps: ArchiveDeps, stored: StoredImport, documents: num
   return { ...stored, documents };
 }
 
-async function complete(
+async function writeAttached(
   deps: ArchiveDeps,
   user: StoredUser,
   stored: StoredImport,
   pages: readonly Page[],
   resolve: (page: number, url: string) => Target | undefined,
   skipped: () => string[],
-): Promise<void> {
+): Promise<StoredImport> {
   const report = reporter(deps, stored);
   const progress = (done: number, total: number): Promise<void> =>
     report(CONVERTED + ((1 - CONVERTED) * done) / total);
   const root = await writePages(deps, stored, pages, { resolve, progress });
-  const attached = await attachImport(deps, user, stored, root, toSkipped(skipped()));
-  await announceAttachments(deps, user, attached);
-  await finishImport(deps, attached);
+  return attachImport(deps, user, stored, root, toSkipped(skipped()));
 }
 
 /** Renews the import at most once a second. */

@@ -48,8 +48,9 @@ export async function runImport(deps: ArchiveDeps, { import_id: id }: ImportMess
   await discardImport(deps, stored);
   const running = await begin(deps, stored);
   if (running === undefined) return;
+  let attached: StoredImport;
   try {
-    await importStored(deps, user, running);
+    attached = await importStored(deps, user, running);
   } catch (error) {
     if (error instanceof SupersededError) return;
     const isFinal = error instanceof ApiError && FINAL.has(error.code);
@@ -59,6 +60,8 @@ export async function runImport(deps: ArchiveDeps, { import_id: id }: ImportMess
     await deps.tables.write([planChange(now, { set: { lease_until: 0 } })]);
     throw error;
   }
+  await announceAttachments(deps, user, attached);
+  await finishImport(deps, attached);
 }
 
 /** Begins the next attempt; undefined if another process has. */
