@@ -44,14 +44,17 @@ test("a token is created, shown once and revoked; sessions end; others see that 
 test("language and notifications are set, and own data is exported", async () => {
   const page = await web.open("/settings/general", { email: "ben@example.com" });
   // The page changes at once, before the language is stored.
-  const languageStored = page.waitForResponse((response) => response.request().method() === "PATCH");
-  await page.getByLabel("Language").selectOption("fr");
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Paramètres");
-  await languageStored;
+  const setLanguage = async (label: string, language: string, heading: string): Promise<void> => {
+    const stored = page.waitForResponse((response) => response.request().method() === "PATCH");
+    await page.getByLabel(label).selectOption(language);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(heading);
+    await stored;
+  };
+  await setLanguage("Language", "fr", "Paramètres");
   // Another device has the stored language from the login on.
   const device = await web.signIn({ email: "ben@example.com" });
   await expect(device.getByRole("link", { name: "Paramètres" })).toBeVisible();
-  await page.getByLabel("Langue").selectOption("en");
+  await setLanguage("Langue", "en", "Settings");
   await page.goto(`${web.server.url}/settings/notifications`);
   const box = page.getByRole("checkbox", { name: "Comments that mention you: By email" });
   await expect(box).toBeChecked();
