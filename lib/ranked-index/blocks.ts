@@ -141,11 +141,11 @@ export class Blocks {
       known.sets.delete(term);
       known.sets.set(term, block);
     }
-    for (const [chunk, block] of changed.keys) {
-      // Without a full block, which no later merge appends to: a page that needs it reads it again.
+    if (changed.keys.size === 0) return;
+    // Without full blocks, which no later merge appends to: a page that needs one reads it again.
+    known.keys.clear();
+    for (const [chunk, block] of changed.keys)
       if (block.value.length < KEYS_PER_BLOCK) known.keys.set(chunk, block);
-      else known.keys.delete(chunk);
-    }
   }
 
   /** Drops a segment that others write too. */

@@ -155,7 +155,11 @@ export class TextBlocks {
     if (this.#segments.get(segment) !== known || known.asOf > head.firstDelta) return;
     known.asOf = head.firstDelta;
     known.merged = head.merged;
-    for (const [chunk, block] of blocks) this.#put(known, chunk, block);
+    for (const [chunk, block] of blocks) {
+      // Without the texts of a block that is full now, to which no later merge appends: a search reads them.
+      const isNew = isFull(block) && !isFull(known.blocks.get(chunk));
+      this.#put(known, chunk, isNew ? { until: block.until } : block);
+    }
   }
 
   /** Drops blocks that others write too. */
@@ -174,6 +178,8 @@ export class TextBlocks {
     if (fits) this.#size += size;
   }
 }
+
+const isFull = (block: TextBlock | undefined): boolean => block?.content?.ends.length === KEYS_PER_BLOCK;
 
 /** The blocks of a segment with texts of numbers after `low` up to `mergeResults`. */
 function* chunksOf({ low, merged }: IndexHead, segment: number): Generator<number> {
