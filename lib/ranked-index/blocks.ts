@@ -148,6 +148,11 @@ export class Blocks {
       if (block.value.length < KEYS_PER_BLOCK) known.keys.set(chunk, block);
   }
 
+  /** Drops lower segments: merges rarely change them again, and queries need few of the sets that merges did. */
+  dropBelow(segment: number): void {
+    for (const lower of this.#segments.keys()) if (lower < segment) this.#segments.delete(lower);
+  }
+
   /** Drops a segment that others write too. */
   forget(segment: number): void {
     this.#segments.delete(segment);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { EmbeddedPlatform } from "../platform/embedded/platform.ts";
 import { openForTest, temporaryFolder } from "../platform/embedded/test-platform.ts";
 import { RankedIndex } from "./ranked-index.ts";
-import { emptyHead, rankedIndexTable } from "./table.ts";
+import { emptyHead, headKeyOf, rankedIndexTable } from "./table.ts";
 import type { FieldFilter, Filter, FoundRecord } from "./view.ts";
 
 const RESOURCES = { tables: [rankedIndexTable], queues: [], rules: [], schedules: [] };
@@ -245,20 +245,36 @@ describe("a ranked index", () => {
     expect(settled.toSorted()).toEqual(["dying", "k0", "k1", "k2", "k3", "k4", "k5", "k6"]);
   });
 
-  it("continues in the next segment", async () => {
+  it("continues in the next segments", async () => {
     const index = new RankedIndex(platform.ports, "long", OFTEN);
-    const head = { ...emptyHead("long"), version: 1, last: 65_530, merged: 65_530, low: 65_520 };
-    await platform.ports.tables.write([{ op: "put", table: rankedIndexTable, item: head }]);
-    await takeAll(
-      index,
-      Array.from({ length: 20 }, (_, at) => ({ key: `k${at}`, fields: { all: "yes" } })),
-    );
-    const page = await select(index, [{ field: "all", value: "yes" }], { offset: 10, limit: 5 });
-    expect(page).toEqual({
+    const { tables } = platform.ports;
+    const skipTo = async (number: number, low: number): Promise<void> => {
+      const head = (await tables.get(rankedIndexTable, headKeyOf("long"))) ?? emptyHead("long");
+      const item = { ...head, version: head.version + 1, last: number, merged: number, low };
+      await tables.write([{ op: "put", table: rankedIndexTable, item }]);
+    };
+    const take = (prefix: string): Promise<void> =>
+      takeAll(
+        index,
+        Array.from({ length: 20 }, (_, at) => ({ key: `${prefix}${at}`, fields: { all: "yes" } })),
+      );
+    const all = [{ field: "all", value: "yes" }];
+    await skipTo(65_530, 65_520);
+    await take("k");
+    expect(await select(index, all, { offset: 10, limit: 5 })).toEqual({
       last: 65_550,
       total: 20,
       found: [10, 9, 8, 7, 6].map((number) => ({ number: 65_530 + number, key: `k${number - 1}` })),
     });
     expect((await select(index, [], { offset: 0, limit: 1 })).total).toBe(30);
+
+    expect(await index.mergedUntil()).toBe(65_550);
+    await skipTo(131_066, 65_520);
+    await take("m");
+    expect(await select(index, all, { offset: 33, limit: 4 })).toEqual({
+      last: 131_086,
+      total: 40,
+      found: [7, 6, 5, 4].map((number) => ({ number: 65_530 + number, key: `k${number - 1}` })),
+    });
   });
 });

@@ -252,6 +252,8 @@ export class RankedIndex {
       if (!outcome.ok) continue;
       for (const { known, ...changed } of merged.segments.values())
         this.#known.blocks.keep(known, merged.until, changed);
+      const newest = segmentOf(merged.last);
+      if (segmentOf(head.merged) < newest) this.#known.blocks.dropBelow(newest - 1);
       for (const [segment, { known, blocks }] of merged.texts)
         this.#known.texts.keep(segment, known, next, blocks);
       this.#known.notice(next);
